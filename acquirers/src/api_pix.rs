@@ -1,15 +1,14 @@
 //! API Pix, the Banco Central's standard (document 2.9.0) that every Brazilian PSP speaks in a dialect.
 //!
-//! The way of a charge: [`ApiPixFactory`] builds an adapter for each thread (`adapter.rs`), which hands a charge to
-//! `charge.rs`; that goes through `link.rs` (address, `token.rs`, headers, what a status means) and an
-//! [`Exchange`](crate::exchange::Exchange) to the bank. The answer is read by `cob.rs`, which takes the code to pay with
-//! from `code.rs` and what came in from `received.rs`. Withdrawals are in `cancel.rs`, refunds in `refund.rs`, callbacks
-//! in `notices.rs` and `identify.rs`, lists of what came in in `lists.rs`, the registration of the callbacks' address in
-//! `registration.rs`. What errors say is made
-//! presentable by `reason.rs`.
+//! Path of a charge: [`ApiPixFactory`] builds an adapter for each thread (`adapter.rs`), which hands a charge to
+//! `charge.rs`. That calls the bank through `link.rs` (address, `token.rs`, headers, meaning of a status) and an
+//! [`Exchange`](crate::exchange::Exchange). `cob.rs` reads the answer, with the code to pay with from `code.rs` and the
+//! received money from `received.rs`. Withdrawals are in `cancel.rs`, refunds in `refund.rs`, callbacks in `notices.rs`
+//! and `identify.rs`, lists of received Pix in `lists.rs`, the registration of the callbacks' address in
+//! `registration.rs`. `reason.rs` makes error texts presentable.
 //!
-//! Absent on purpose: nothing is retried here but a call that was answered 401, once; nothing is concluded from time; no
-//! body of a callback is believed; nothing is kept but the token.
+//! Limits on purpose: only a call answered 401 is retried, once. Nothing is concluded from time, no body of a callback
+//! is trusted, and only the token is kept.
 
 mod adapter;
 mod cancel;
@@ -37,7 +36,7 @@ pub use registration::RegistrationOutcome;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-/// A UUID that follows from what was hashed (UUIDv8: RFC 9562, section 5.8).
+/// Returns a UUID derived from the hashed data (UUIDv8: RFC 9562, section 5.8).
 fn uuid_of(hash: Sha256) -> Uuid {
     let mut bytes = [0; 16];
     bytes.iter_mut().zip(hash.finalize()).for_each(|(byte, hashed)| *byte = hashed);

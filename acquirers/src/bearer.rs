@@ -1,5 +1,5 @@
-//! Calls with an access token: one repetition after a 401 or 403, and what an answer's status means before anybody reads
-//! its body.
+//! Calls with an access token: one repetition after a 401 or 403, and the meaning of an answer's status before its body
+//! is read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::exchange::hold::Hold;
 use crate::exchange::{Exchange, Failure, Request, Response};
 use crate::text;
 
-/// Time for which nothing is sent when the bank answers 429 and does not say for how long.
+/// Time for which nothing is sent if the bank answers 429 without stating a wait.
 const THROTTLED_MS: u64 = 2_000;
 
 /// Access to the calls of one credential.
@@ -25,7 +25,7 @@ pub(crate) struct Bearer {
     clock: Arc<dyn Clock>,
 }
 
-/// Answer of the bank, as far as its status tells.
+/// Answer of the bank, according to its status.
 pub(crate) enum Answer {
     /// 2xx, with its body; `null` if it has none.
     Success(Value),
@@ -42,8 +42,8 @@ impl Bearer {
         Self { tokens, hold: Hold::default(), clock }
     }
 
-    /// Makes a call. A token that the bank does not take is replaced once: what it answered 401 or 403 had no effect.
-    /// Reasons show nothing of what is in `hidden`.
+    /// Makes a call. A token that the bank does not accept is replaced once: a request answered 401 or 403 had no
+    /// effect. Reasons never show the texts in `hidden`.
     pub(crate) async fn call(
         &self,
         exchange: &dyn Exchange,
@@ -83,7 +83,8 @@ impl Bearer {
         })
     }
 
-    /// Returns what the status means. Only an explicit answer is one; whatever else may have had an effect is unknown.
+    /// Returns the meaning of the status. Only an explicit answer counts; anything else that may have had an effect is
+    /// unknown.
     fn judge(&self, response: &Response, token: &Token, hidden: &[&str]) -> Result<Answer, CallFailure> {
         let status = response.status;
         let hidden: Vec<&str> = hidden.iter().copied().chain([token.value.expose().as_str()]).collect();

@@ -1,12 +1,12 @@
 //! Cielo's E-commerce API 3.0: cards, PIX and boletos.
 //!
-//! Cielo has no idempotency key and knows operations by its sums alone. So a charge has the order's name that follows from
-//! our id (`order_id`), and is asked for under it before anything is sent again (`lookup`); a capture or void is held
-//! against the sums before it (`operation`). What a sale states is decided by its status (`statement`), read leniently
-//! (`sale`, `crate::field`). Calls about one sale are five seconds apart (`spacing`); whose a sale is that a notification names is
-//! remembered (`known_sales`).
+//! Cielo has no idempotency key, and only its sums reveal operations. So a charge has an order name derived from our id
+//! (`order_id`), and is looked up under it before anything is sent again (`lookup`). A capture or void is compared with
+//! the sums before it (`operation`). A sale's status determines its facts (`statement`), read leniently (`sale`,
+//! `crate::field`). Calls about one sale are five seconds apart (`spacing`). The owners of sales are cached, because a
+//! notification names only a sale (`known_sales`).
 //!
-//! The way of a charge: `request` → `call` → `sale` → `statement`, with `codes` or `decline`.
+//! Path of a charge: `request` → `call` → `sale` → `statement`, with `codes` or `decline`.
 
 mod brand;
 mod call;
@@ -57,22 +57,24 @@ use settings::CieloSettings;
 use spacing::{Purpose, Spacing};
 use statement::Reader;
 
-/// Under which name a reference has Cielo's name of the sale.
+/// Name under which a reference has Cielo's name of the sale.
 const PAYMENT_ID: &str = "paymentId";
 
 /// Cielo's code of an order that it has already.
 const DUPLICATE_ORDER: &str = "302";
 
-/// A request must leave before so many parts of its call's time are over, so that its answer has the rest: three quarters.
+/// Fraction of its call's time within which a request must leave, so that its answer has the rest: three quarters.
 const LATEST: [u32; 2] = [3, 4];
 
-/// Longest wait of a call for its turns, beside the time-out of its requests: two may have to be apart from others.
+/// Longest wait of a call for its turns, in addition to the time-out of its requests: two requests may need a distance
+/// from others.
 const TURNS_MS: u64 = 10_000;
 
 /// Up to this time a call has those waits besides, in milliseconds: its lease is not much longer.
 const LONGEST_WITH_TURNS_MS: u64 = 20_000;
 
-/// Makes adapters of one merchant at Cielo; they share what is configured and when each sale was called about.
+/// Factory of the adapters of one merchant at Cielo. They share the configuration and the times of calls about each
+/// sale.
 pub struct CieloFactory {
     spec: AcquirerSpec,
     notices: CieloNotices,
@@ -130,7 +132,7 @@ impl CieloFactory {
         let notices = CieloNotices::new(&settings);
         let configured = RwLock::new(Arc::new(Configured { settings: Arc::new(settings), exchange }));
         let time_out = Duration::from_millis(spec.time_out_ms);
-        // Whoever makes a call waits for its turns too: they use up nothing of its requests' own time.
+        // The time-out of a call includes the waits for its turns, which must not use up its requests' own time.
         let spec = AcquirerSpec { time_out_ms: with_turns(spec.time_out_ms), ..spec };
         let call_time_out = Duration::from_millis(spec.time_out_ms);
         let spacing = Arc::default();
@@ -139,14 +141,15 @@ impl CieloFactory {
         Self { spec, notices, shared: Arc::new(shared) }
     }
 
-    /// Takes other secrets and exchanges from the next call on; calls that are under way end as they began.
+    /// Replaces secrets and exchanges from the next call on. Calls under way keep the old ones.
     pub fn reconfigure(&self, settings: CieloSettings, exchange: Arc<dyn ExchangeFactory>) {
         self.notices.reconfigure(&settings);
         let next = Arc::new(Configured { settings: Arc::new(settings), exchange });
         *self.shared.configured.write().unwrap_or_else(PoisonError::into_inner) = next;
     }
 
-    /// Asks about an order that nobody has: whether address and credentials are right, without any effect.
+    /// Asks about an order that does not exist, which shows whether address and credentials are right, without any
+    /// effect.
     ///
     /// # Errors
     /// The answer that came in place of "there is none".
@@ -269,7 +272,7 @@ impl Cielo {
     fn created(&self, query: &ChargeQuery, reply: Reply, line: &Line) -> ChargeAnswer {
         let body = match reply {
             Reply::Body(body) => body,
-            // It has a sale of ours, whatever its queries show: what became of that is asked.
+            // Cielo has a sale of ours, whatever its queries show, so its outcome is inquired about.
             Reply::Refused(refusal) if refusal.codes.iter().any(|code| code == DUPLICATE_ORDER) => {
                 return ChargeAnswer::Accepted(Reference::none());
             }
@@ -293,7 +296,7 @@ impl Cielo {
         }
     }
 
-    /// The sale that an operation is about: by its reference, else the one that speaks for the payment.
+    /// Returns the sale that an operation is about: by its reference, otherwise the one that represents the payment.
     async fn payment_id(
         &self,
         query: &ChargeQuery,
@@ -307,7 +310,8 @@ impl Cielo {
         Ok(sale.payment_id)
     }
 
-    /// The sale as it is now. That Cielo does not find it says nothing of an operation: it forgets after three months.
+    /// Returns the current state of the sale. If Cielo does not find it, that says nothing about an operation: it
+    /// forgets after three months.
     async fn sale_of(&self, query: &ChargeQuery, lookup: Lookup<'_>) -> Result<Sale, OperationAnswer> {
         let order_id = order_id::write(query.id, query.method);
         let read = match statement::payment_id(&query.reference) {
@@ -328,7 +332,7 @@ impl Cielo {
         }
     }
 
-    /// A refusal may be wrong: it was done before, or what failed was the answer. The sums tell.
+    /// Checks a refusal against the sums. It may be wrong: the operation was done before, or only the answer failed.
     async fn refused_by_sums_too(
         &self,
         query: &ChargeQuery,
@@ -337,13 +341,13 @@ impl Cielo {
         why: String,
         is_of_the_request: bool,
     ) -> OperationAnswer {
-        // Sums show late what went back: queries lag, and a PIX is given back some time after it was asked for. A second
-        // capture of one sale takes nothing more.
+        // Sums show refunds late: queries lag, and a PIX is refunded some time after the request. A second capture of
+        // one sale takes nothing more.
         let is_capture = matches!(operation.kind, OperationKind::Capture(_));
         let may_show_late = !is_of_the_request && !is_capture;
         match self.ask_about(query, operation, lookup).await {
-            // One look at a query that lags is no proof: refunded
-            // again after a false refusal, the money goes back twice.
+            // A single lagging query is no proof: refunding again after a false refusal would give the money back
+            // twice.
             OperationAnswer::NotFound if may_show_late => OperationAnswer::RefusedPerhaps(why),
             OperationAnswer::NotFound | OperationAnswer::Refused(_) => OperationAnswer::Refused(why),
             OperationAnswer::Failed(CallFailure::Throttled { after_ms }) => {
@@ -467,7 +471,8 @@ fn with_turns(time_out_ms: u64) -> u64 {
     time_out_ms.saturating_add(TURNS_MS).min(LONGEST_WITH_TURNS_MS).max(time_out_ms)
 }
 
-/// Cielo can't withdraw an unpaid PIX or boleto: that is cancelled here alone, and money that comes is late.
+/// Returns true for an unpaid PIX or boleto, which Cielo can't withdraw: it is cancelled only here, and money that
+/// still comes in is late.
 fn is_here_only(query: &ChargeQuery, operation: &Operation) -> bool {
     let can_be_voided = match query.method {
         Method::CreditCard => true,

@@ -44,8 +44,8 @@ static MEANINGS: LazyLock<HashMap<(&'static str, &'static str), Meaning>> = Lazy
     meanings
 });
 
-/// Returns the decline, from the issuer's code and the brand's advice. A code that the table does not have says
-/// nothing of whether another try may succeed.
+/// Returns the decline, from the issuer's code and the brand's advice. For a code that is not in the table, it is
+/// unknown whether another try may succeed.
 pub(crate) fn decline(brand: Option<Brand>, return_code: Option<&str>, advice: Option<&str>) -> Decline {
     let network_code = return_code.and_then(|code| network_code(brand, code));
     let meaning = brand.zip(network_code.as_deref()).and_then(|(brand, code)| meaning(brand, code));

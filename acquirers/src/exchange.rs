@@ -25,13 +25,13 @@ pub trait Exchange {
     /// Sends a request and reads the whole answer, whatever its status. Limits the time and the size of the answer.
     ///
     /// # Errors
-    /// When there is no answer, or none that was read to its end.
+    /// If there is no answer, or it could not be read to its end.
     async fn send(&self, request: Request) -> Result<Response, Failure>;
 }
 
-/// Makes an [`Exchange`] on the thread where it will live.
+/// Factory that creates an [`Exchange`] on the thread where it will live.
 pub trait ExchangeFactory: Send + Sync + 'static {
-    /// Makes one.
+    /// Creates an exchange.
     fn open(&self) -> Rc<dyn Exchange>;
 
     /// An exchange for files: their answers may be larger than others.
@@ -79,8 +79,8 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The body, empty if there is none. It may hold a card, so it is zeroed when it is dropped.
     pub body: Zeroizing<Vec<u8>>,
-    /// Says whether sending it twice does no more than sending it once: it reads, or it names what it makes. Such a
-    /// request is sent again if a kept connection turns out to be closed.
+    /// True if sending it twice has the same effect as sending it once: it only reads, or it names the object that it
+    /// creates. Such a request is sent again if a kept connection turns out to be closed.
     pub is_repeatable: bool,
 }
 
@@ -95,7 +95,7 @@ impl fmt::Debug for Request {
 pub struct Response {
     /// The status.
     pub status: u16,
-    /// Names in lower case with their values; what is no text is left out.
+    /// Names in lower case with their values. Values that are not text are left out.
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
@@ -121,14 +121,14 @@ impl fmt::Debug for Response {
     }
 }
 
-/// Reasons for having no answer. What is said is shown to operators: it holds no secret and no personal data.
+/// Reason for a missing answer. Its text is shown to operators, so it contains no secrets and no personal data.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Failure {
     /// The request certainly did not leave: no address, no connection, no handshake.
     #[error("{0}")]
     NotSent(String),
-    /// It may have arrived, if only in part: the connection broke, the time was over, the answer was too large, cut short,
-    /// or none that can be told from another one's.
+    /// It may have arrived, at least in part. The connection broke, the time was over, or the answer was too large, cut
+    /// short, or could not be attributed to this request.
     #[error("{0}")]
     Unknown(String),
 }

@@ -1,7 +1,7 @@
 //! Reading providers' JSON leniently: names in any case, numbers as text, dates with or without `T`.
 //!
-//! Providers' own samples differ in all of these (`PaymentId`, `Paymentid`; `"Status": 2`, `"Status": "2"`). What is absent
-//! may be absent; what is there and can't be read is never taken for absent, because sums of money decide.
+//! Providers' own samples differ in all of these (`PaymentId`, `Paymentid`; `"Status": 2`, `"Status": "2"`). A field
+//! may be absent, but an unreadable one is never treated as absent, because sums of money depend on it.
 
 use chrono::NaiveDate;
 use quita_domain::card::free_text::holds_card_number;
@@ -49,7 +49,7 @@ impl<'a> Object<'a> {
     /// A whole number, or a text that is one.
     ///
     /// # Errors
-    /// When it is anything else.
+    /// If it is anything else.
     pub(crate) fn number(self, name: &'static str) -> Result<Option<u64>, Unreadable> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let Some(text) = text_of(value) else {
@@ -65,7 +65,7 @@ impl<'a> Object<'a> {
     /// An amount in cents.
     ///
     /// # Errors
-    /// When it is no whole number.
+    /// If it is not a whole number.
     pub(crate) fn money(self, name: &'static str) -> Result<Option<Money>, Unreadable> {
         Ok(self.number(name)?.map(Money::from_cents))
     }

@@ -1,8 +1,8 @@
 //! Pagar.me's core v5: cards, PIX and boletos.
 //!
-//! An order with one charge stands for each payment. Its code and its idempotency key are our id (`code`), so it is found
-//! after an unclear answer and sent again without a second charge. HTTP 200 says nothing: the status of the charge
-//! decides, explained by its newest step (`status`, `statement`). Operations are known by the charge's sums
+//! Each payment is an order with one charge. Its code and its idempotency key are our id (`code`). So it can be found
+//! after an unclear answer, and sent again without a second charge. HTTP 200 proves nothing: the status of the charge
+//! decides, explained by its newest step (`status`, `statement`). Operations are identified by the charge's sums
 //! (`operation`). Splits go to Pagar.me's recipients (`splits`). Payables are the list for reconciliation (`lists`).
 //!
 //! The way of a charge: `request` → `call` → `order` → `statement`, with `codes` or `decline`.

@@ -2,7 +2,7 @@
 
 use quita_domain::text::fold_ascii;
 
-/// The most characters of a reason.
+/// Maximum number of characters of a reason.
 const MAX_CHARACTERS: usize = 200;
 
 /// Digits that stand together in a reason: longer codes may be a card's number, a document, a telephone.
@@ -28,7 +28,7 @@ pub(crate) fn explained(code: &Option<String>, message: &Option<String>) -> Opti
 
 /// The same without what might be personal data or a secret, in ASCII, cut.
 pub(crate) fn clean(text: &str) -> String {
-    // Cut generously first: a message may be huge. What is cut off here is beyond the last cut.
+    // Truncated generously first, because a message may be huge. The text removed here is beyond the final cut.
     let folded = fold_ascii(text, MAX_CHARACTERS * 4);
     let words: Vec<&str> =
         folded.split(' ').map(|word| if is_suspect(word) { COVER } else { word }).collect();
@@ -44,7 +44,7 @@ fn is_suspect(word: &str) -> bool {
 fn cover_digits(text: &str) -> String {
     let is_joint = |character: char| matches!(character, ' ' | '.' | '-' | '/' | '_' | ',');
     let mut clean = String::with_capacity(text.len());
-    // What was read since the first digit of a group: its digits, and its length without what follows the last one.
+    // State of the current group since its first digit: its digits, and its length up to the last one.
     let mut group = String::new();
     let mut digits = 0_usize;
     let mut kept = 0_usize;

@@ -65,7 +65,7 @@ impl Default for SandboxSettings {
     }
 }
 
-/// Makes sandbox acquirers; those of one factory know of each other's notices.
+/// Factory of sandbox acquirers. Those of one factory share their notices.
 pub struct SandboxFactory {
     spec: AcquirerSpec,
     sandbox: Sandbox,
@@ -245,7 +245,7 @@ impl Acquirer for Sandbox {
         match operation.kind {
             OperationKind::Cancel => {
                 let script = Script::of(query, self.timing);
-                // The payer who had not paid by its expiry does not any more, unless the script says so.
+                // A payer who has not paid by the expiry no longer pays, unless the script says so.
                 let paid_by = query.expired_at.filter(|_| !script.expires_by_itself());
                 if script.is_settled(paid_by.unwrap_or_else(|| self.clock.now())) {
                     return OperationAnswer::Refused("already_paid".into());
@@ -294,13 +294,13 @@ fn answers_locally(method: Method, reception: Reception) -> bool {
     }
 }
 
-/// Returns whether the caller never heard of the code: then nothing that comes after it may be reported yet.
+/// Returns true if the caller never received the code: then no later event may be reported yet.
 const fn is_unknown_to_caller(query: &ChargeQuery, first: &Fact) -> bool {
     matches!(first, Fact::Pending { .. }) && query.issued.is_none()
 }
 
-/// Returns what is answered about a charge that was withdrawn or has expired: it can't be paid any more, unless the
-/// money was there before, or its script says that it comes late.
+/// Returns the answer about a charge that was withdrawn or has expired. It can no longer be paid, unless the money came
+/// in before, or its script says that it comes late.
 fn ended_unpaid(query: &ChargeQuery, script: &Script) -> Option<Fact> {
     let comes_late = |expired_at| script.expires_by_itself() || script.is_settled(expired_at);
     match (query.paid_amount, query.cancelled_at, query.expired_at) {

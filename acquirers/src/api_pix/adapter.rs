@@ -16,7 +16,7 @@ use super::{cancel, charge, identify, refund};
 /// Reason why nothing is captured: a Pix is paid or not.
 const NOTHING_TO_CAPTURE: &str = "nothing_to_capture";
 
-/// Speaks with the bank from one thread, over connections of its own.
+/// Adapter that calls the bank from one thread, over its own connections.
 pub(super) struct ApiPix {
     current: Arc<Current>,
     clock: Arc<dyn Clock>,
@@ -29,7 +29,8 @@ impl ApiPix {
         Self { current, clock, link: RefCell::new(None) }
     }
 
-    /// The way to the bank by the settings that hold now. A call keeps it until its end, whatever is configured meanwhile.
+    /// Returns the link to the bank with the current settings. A call keeps it until its end, whatever is configured
+    /// meanwhile.
     fn link(&self) -> Rc<Link> {
         let credential = self.current.credential();
         let mut kept = self.link.borrow_mut();

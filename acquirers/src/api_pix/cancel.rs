@@ -1,5 +1,5 @@
-//! A charge is withdrawn by `PATCH /cob/{txid}` with nothing but its status. Whatever is not clearly that, the charge
-//! itself tells.
+//! Withdrawal of a charge by `PATCH /cob/{txid}` with only its status. If the answer is not clear, the charge itself is
+//! read.
 
 use quita_domain::acquiring::{CallFailure, ChargeQuery, OperationAnswer};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub(super) async fn cancel(link: &Link, query: &ChargeQuery) -> OperationAnswer 
     }
 }
 
-/// Asks whether a charge was withdrawn. One that still waits for its payer was not.
+/// Inquires whether a charge was withdrawn. One that still waits for its payer was not.
 pub(super) async fn inquire(link: &Link, query: &ChargeQuery) -> OperationAnswer {
     match link.get(&cob::path(query)).await {
         Ok(Answer::Success(answer)) => match found(link, query, &answer) {
@@ -66,7 +66,8 @@ fn found(link: &Link, query: &ChargeQuery, answer: &Value) -> ChargeState {
     }
 }
 
-/// The request left: if the bank can't be asked now, it is not known what became of it.
+/// Returns an answer that is at most unknown, because the request has left: if the bank can't be asked now, its outcome
+/// is unknown.
 pub(super) fn unknown_at_most(answer: OperationAnswer) -> OperationAnswer {
     if let OperationAnswer::Failed(CallFailure::NotDelivered(why)) = answer {
         return OperationAnswer::Failed(CallFailure::Unknown(why));

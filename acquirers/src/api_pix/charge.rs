@@ -1,5 +1,5 @@
-//! A charge is made by `PUT /cob/{txid}` and asked for by `GET`. Never by `POST`: the bank would choose the txid, and a
-//! repetition would be a second charge.
+//! Creation of a charge by `PUT /cob/{txid}`, and inquiry by `GET`. Never by `POST`: the bank would choose the txid,
+//! and a repetition would be a second charge.
 
 use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, ChargeQuery};
 use quita_domain::document::DocumentType;
@@ -13,11 +13,13 @@ use super::link::{Answer, Link};
 use super::received::pays;
 use super::{due, lists};
 
-/// The most characters of the payer's name (`devedor.nome`), and of what the payer is told (`solicitacaoPagador`).
+/// Maximum number of characters of the payer's name (`devedor.nome`), and of the text for the payer
+/// (`solicitacaoPagador`).
 const MAX_NAME: usize = 200;
 const MAX_MESSAGE: usize = 140;
 
-/// Makes a charge. A refusal is one of this sending; whether an earlier one had an effect, only an inquiry tells.
+/// Creates a charge. A refusal concerns only this sending; whether an earlier one had an effect, only an inquiry can
+/// show.
 pub(super) async fn charge(link: &Link, charge: &Charge, now: Timestamp) -> ChargeAnswer {
     let query = &charge.query;
     let body = match &query.terms {
@@ -43,22 +45,24 @@ pub(super) async fn inquire(link: &Link, query: &ChargeQuery) -> ChargeAnswer {
             stated(&answer, query, link, query.sent_at)
         }
         Ok(Answer::NotFound(_)) => ChargeAnswer::NotFound,
-        // A refused question says nothing of the charge, unlike a refused charge.
+        // A refused inquiry says nothing about the charge, unlike a refused charge.
         Ok(Answer::Refused(why)) => ChargeAnswer::Failed(CallFailure::Unknown(why)),
         Err(failure) => ChargeAnswer::Failed(failure),
     }
 }
 
-/// A charge may be concluded before it shows the Pix that did it: the list of what came in may show it already.
+/// Adds the Pix that concluded a charge, if the charge does not show it yet: the list of received Pix may already have
+/// it.
 async fn with_its_money(mut answer: Value, query: &ChargeQuery, link: &Link) -> Value {
     let is_without = Cob::read(&answer, query, &link.credential).is_ok_and(|cob| cob.lacks_its_money());
     if !is_without || !link.settings().lists {
         return answer;
     }
-    // That it can't be had takes nothing from what the charge says.
+    // If the list is unavailable, the charge's own answer still stands.
     let listed = link.get(&lists::address_of_charge(query, link.credential.now())).await;
     let Ok(Answer::Success(listed)) = listed else { return answer };
-    // Lists err: only what names the charge and pays it is taken from one, and everything else the charge has to show.
+    // Lists may be wrong: only a Pix that names the charge and pays it is taken from one. The charge itself must show
+    // everything else.
     let pays = |pix: &&Value| {
         let is_named = text(pix, "txid").is_some_and(|txid| payment_of(txid) == Some(query.id));
         let amount = expected_money(pix, "valor", query.amount);
@@ -92,7 +96,7 @@ fn request(charge: &Charge, calendar: Value, link: &Link) -> Map<String, Value> 
     body
 }
 
-/// Returns document and name alone: some banks refuse an address where the charge has no due date.
+/// Returns only document and name: some banks refuse an address if the charge has no due date.
 fn payer(payer: &Payer) -> Value {
     let document = match payer.document.kind() {
         DocumentType::Cpf => "cpf",

@@ -1,4 +1,4 @@
-//! A charge as the bank describes it (`cob`), read leniently, and what it states of ours.
+//! A charge as the bank describes it (`cob`), read leniently, and the facts that it states about ours.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -23,19 +23,19 @@ const CLOCK_TOLERANCE_MS: u64 = 10 * 60_000;
 /// Seconds for which a charge can be paid: `expiracao` has 32 bits (bacen/pix-api, `openapi.yaml`). Others are unreadable.
 const EXPIRY_S: RangeInclusive<u64> = 1..=2_147_483_647;
 
-/// Returns the address of a charge: under its id without hyphens, which is its txid. Those with a due date are of another
-/// kind, and a hint does not say which is meant.
+/// Returns the path of a charge: its txid is its id without hyphens. Charges with a due date are of another kind, and a
+/// hint does not say which kind is meant.
 pub(super) fn path(query: &ChargeQuery) -> String {
     let kind = if query.terms.due().is_some() { "cobv" } else { "cob" };
     format!("/{kind}/{}", txid(query.id))
 }
 
-/// The name of a charge at the bank: 32 hexadecimal digits.
+/// Returns the name of a charge at the bank: 32 hexadecimal digits.
 pub(super) fn txid(id: TransactionId) -> String {
     id.uuid().simple().to_string()
 }
 
-/// The payment whose charge has this name, if one of ours could have it.
+/// Returns the payment whose charge has this name, if one of ours could have it.
 pub(super) fn payment_of(txid: &str) -> Option<TransactionId> {
     (txid.len() == 32).then(|| Uuid::try_parse(txid).ok().map(TransactionId::new)).flatten()
 }
@@ -49,7 +49,7 @@ pub(super) enum CobStatus {
     Concluded,
     /// Was withdrawn.
     Removed(RemovedBy),
-    /// A member that the document does not have: nothing is concluded from it.
+    /// A value that the document does not define: nothing is concluded from it.
     Unknown,
 }
 
@@ -118,7 +118,7 @@ impl<'a> Cob<'a> {
         Ok(Self { status: CobStatus::read(answer), income, answer, query, credential })
     }
 
-    /// Returns what the answer states. A charge whose answer does not say when it was made began at `begun`.
+    /// Returns the facts in the answer. A charge whose answer does not say when it was created began at `begun`.
     pub(super) fn states(&self, begun: Timestamp) -> ChargeAnswer {
         let reference = self.reference();
         let has_payment = self.income.end_to_end_id().is_some();
@@ -137,12 +137,12 @@ impl<'a> Cob<'a> {
         ChargeAnswer::Known(Statement { facts, reference })
     }
 
-    /// Says whether the bank takes no more money for it, and shows none that came.
+    /// Returns true if the bank takes no more money for it, but shows none that came in.
     pub(super) fn lacks_its_money(&self) -> bool {
         self.status == CobStatus::Concluded && self.income.is_empty()
     }
 
-    /// The code to pay with: the one of this answer, or the one that is known.
+    /// Returns the code to pay with: the one in this answer, or the known one.
     fn issued(&self, begun: Timestamp) -> Option<Issued> {
         let code = code::of_charge(self.answer, self.query.amount, &self.credential.settings);
         let new = code.map(|code| Issued::Pix {
@@ -153,15 +153,15 @@ impl<'a> Cob<'a> {
         new.or_else(|| self.query.issued.as_ref().map(Arc::as_ref).cloned())
     }
 
-    /// Our own clock decides. The bank's time of creation is more exact by moments, and is not used where it is off by
-    /// more: some banks write the time of Brasília as if it were UTC (bacen/pix-api, issues 163 and 573).
+    /// Based on our own clock. The bank's time of creation is slightly more exact, but is ignored if it differs by
+    /// more. Some banks write the time of Brasília as if it were UTC (bacen/pix-api, issues 163 and 573).
     fn expires_at(&self, begun: Timestamp) -> Timestamp {
         if let Some(due) = self.query.terms.due() {
             return due.payable_before();
         }
         let calendar = self.answer.get("calendario");
         let stated = calendar.and_then(|calendar| instant(calendar, "criacao"));
-        // One that was sent again may have been made by an earlier sending.
+        // A resent charge may have been created by an earlier sending.
         let earliest = begun.min(self.query.created_at).minus_ms(CLOCK_TOLERANCE_MS);
         let believable = earliest..=begun.plus_ms(CLOCK_TOLERANCE_MS);
         let created_at = match stated {
@@ -196,9 +196,9 @@ impl<'a> Cob<'a> {
 
     fn reference(&self) -> Reference {
         let reference = Reference::none().with("txid", &txid(self.query.id));
-        // By whichever key of ours it is received: that one stays ours when another one is configured.
+        // The key that receives it is recorded, so that it still counts as ours when another one is configured.
         let key = text(self.answer, "chave").unwrap_or(&self.credential.settings.pix_key);
-        // The first key stays: a Pix that comes in later is held against the key that the payer's code named.
+        // The first key stays: a Pix that comes in later is compared with the key that the payer's code named.
         let is_known = self.query.reference.get(Reference::KEY).is_some();
         let reference = if is_known { reference } else { reference.with(Reference::KEY, key) };
         let reference = match self.income.end_to_end_id() {

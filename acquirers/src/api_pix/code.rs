@@ -7,13 +7,13 @@ use serde_json::Value;
 use super::lenient::text;
 use super::settings::ApiPixSettings;
 
-/// Returns where the payer's app fetches the charge: host and path without scheme, as a BR Code has it.
+/// Returns the location from which the payer's app fetches the charge: host and path without scheme, as in a BR Code.
 pub(super) fn location(answer: &Value) -> Option<&str> {
     let given = text(answer, "location").or_else(|| text(answer.get("loc")?, "location"))?;
     Some(given.strip_prefix("https://").or_else(|| given.strip_prefix("http://")).unwrap_or(given))
 }
 
-/// The code of this charge, if the answer has what it takes.
+/// Returns the code of this charge, if the answer has the required parts.
 pub(super) fn of_charge(answer: &Value, amount: Money, settings: &ApiPixSettings) -> Option<String> {
     let location = location(answer);
     let given = settings.code_fields.iter().filter_map(|field| text(answer, field));
@@ -21,10 +21,10 @@ pub(super) fn of_charge(answer: &Value, amount: Money, settings: &ApiPixSettings
     given.into_iter().find(of_this_charge).map(String::from).or_else(|| built(location?, settings))
 }
 
-/// Returns whether a payer who uses this code pays this charge: it is dynamic, and leads to where the answer says.
+/// Returns true if a payer who uses this code pays this charge: it is dynamic, and has the location in the answer.
 fn is_of_charge(code: &str, location: Option<&str>, amount: Money) -> bool {
     let Ok(BrCode::Dynamic(read)) = BrCode::parse(code) else { return false };
-    // A code that leads elsewhere would take the payer's money to somebody else's charge.
+    // A code with another location would send the payer's money to somebody else's charge.
     let leads_there = location.is_none_or(|location| read.url.eq_ignore_ascii_case(location));
     // Zero states nothing: the payer's bank takes the amount from the charge.
     let states = |cents| cents == 0 || cents == amount.cents();

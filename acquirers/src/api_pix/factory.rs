@@ -1,4 +1,4 @@
-//! Makes the adapters of one bank, one for each thread, and holds what they share: the credential with its token.
+//! Factory of the adapters of one bank, one for each thread. It holds their shared credential with its token.
 
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -23,7 +23,7 @@ use super::registration::{self, RegistrationOutcome};
 use super::settings::ApiPixSettings;
 use crate::exchange::ExchangeFactory;
 
-/// Makes the adapters of one bank that speaks API Pix.
+/// Factory of the adapters of one bank that speaks API Pix.
 pub struct ApiPixFactory {
     spec: AcquirerSpec,
     clock: Arc<dyn Clock>,
@@ -32,7 +32,7 @@ pub struct ApiPixFactory {
     registration: Mutex<Option<RegistrationOutcome>>,
 }
 
-/// The credential that calls begin with from now on.
+/// Credential that new calls use.
 pub(super) struct Current(RwLock<Arc<Credential>>);
 
 impl Current {
@@ -55,20 +55,20 @@ impl ApiPixFactory {
         Self { spec, clock, current, notices, registration: Mutex::default() }
     }
 
-    /// Takes other settings, another certificate: the token and kept connections are dropped with the old ones, which
-    /// calls that are under way still end with.
+    /// Replaces the settings and the certificate. The token and kept connections are dropped with the old ones, which
+    /// calls under way still use until they end.
     pub fn reconfigure(&self, settings: ApiPixSettings, exchange: Arc<dyn ExchangeFactory>) {
         let credential = Credential::new(settings, exchange, Arc::clone(&self.clock), self.spec.time_out_ms);
         // Replaced as a whole: a token is bound to its certificate, and must never leave with another one.
         *self.current.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(credential);
     }
 
-    /// Until when the token lasts that is in use; none if there is none, or if it is one for ever.
+    /// Returns the expiry of the token in use; `None` if there is none, or if it never expires.
     pub fn token_until(&self) -> Option<Timestamp> {
         self.current.credential().bearer.tokens.until()
     }
 
-    /// Has the bank call our address, if it is configured so; what became of it is kept.
+    /// Registers our address for the bank's callbacks, if configured, and keeps the outcome.
     pub async fn register_webhook(&self) -> RegistrationOutcome {
         let outcome = registration::register(&Link::open(self.current.credential())).await;
         *self.registration.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome.clone());
@@ -80,8 +80,8 @@ impl ApiPixFactory {
         self.registration.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Reads a charge that does not exist: that the bank does not know it shows that address, certificate and token are
-    /// right, and changes nothing.
+    /// Reads a charge that does not exist. If the bank answers that it does not know it, address, certificate and token
+    /// are right. Changes nothing.
     ///
     /// # Errors
     /// Why there was no answer of that kind.

@@ -7,7 +7,7 @@ use super::lenient::{is_end_to_end_id, text};
 use super::link::{Answer, Link};
 use super::received::END_TO_END_ID;
 
-/// Asks the bank. Under which key it came in is judged when its charge is asked for.
+/// Asks the bank. The key that received the Pix is checked when its charge is read.
 pub(super) async fn identify(link: &Link, reference: &Reference) -> Identified {
     if let Some(id) = reference.get("txid").and_then(payment_of) {
         return Identified::Payment(id);

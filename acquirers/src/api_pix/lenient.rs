@@ -1,5 +1,5 @@
-//! Banks' answers, read leniently: unknown fields and members are passed over, a number may be a text and a text a
-//! number, one thing may stand where a list belongs.
+//! Banks' answers, read leniently: unknown fields and values are ignored, numbers and texts are interchangeable, and a
+//! single item may replace a list.
 
 use quita_domain::money::Money;
 use quita_domain::pix::amount;
@@ -7,7 +7,7 @@ use quita_domain::text::is_digits;
 use quita_domain::time::Timestamp;
 use serde_json::Value;
 
-/// A text that is not empty, without blanks around it.
+/// Returns a text that is not empty, without surrounding blanks.
 pub(crate) fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field)?.as_str().map(str::trim).filter(|text| !text.is_empty())
 }
@@ -17,11 +17,11 @@ pub(crate) fn present<'a>(value: &'a Value, field: &str) -> Option<&'a Value> {
     value.get(field).filter(|found| !found.is_null())
 }
 
-/// An amount in reais: a text with two decimals, or whatever says the same without doubt. Whole numbers without decimals
-/// could be cents: they are nothing.
+/// Returns an amount in reais: a text with two decimals, or an unambiguous equivalent. Whole numbers without decimals
+/// could be cents, so they are rejected.
 pub(crate) fn money(value: &Value, field: &str) -> Option<Money> {
     let text = match value.get(field)? {
-        // Where money stands nothing but ASCII is passed over.
+        // In an amount only ASCII blanks are ignored.
         Value::String(text) => text.trim_ascii().to_owned(),
         Value::Number(number) => number.to_string(),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
@@ -32,7 +32,8 @@ pub(crate) fn money(value: &Value, field: &str) -> Option<Money> {
     amount::from_text(&padded).map(Money::from_cents)
 }
 
-/// An amount in reais where this one is expected: whole reais may stand without decimals, as nothing else can be meant.
+/// Returns an amount in reais where this one is expected: whole reais may lack decimals, because nothing else can be
+/// meant.
 pub(crate) fn expected_money(value: &Value, field: &str, expected: Money) -> Option<Money> {
     money(value, field).or_else(|| {
         let reais = whole(value, field)?;
@@ -54,7 +55,7 @@ pub(crate) fn instant(value: &Value, field: &str) -> Option<Timestamp> {
     Timestamp::parse(text(value, field)?)
 }
 
-/// A list, or the one thing that stands in its place.
+/// Returns a list, or the single item in its place.
 pub(crate) fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     match value.get(field) {
         Some(Value::Array(items)) => items,
@@ -63,8 +64,7 @@ pub(crate) fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     }
 }
 
-/// Returns whether a text can be an end-to-end id, and can stand in a path: letters and digits. The standard has 32 of
-/// them.
+/// Returns true if a text can be an end-to-end id and part of a path: letters and digits. The standard has 32 of them.
 pub(crate) fn is_end_to_end_id(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

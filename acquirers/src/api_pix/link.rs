@@ -20,8 +20,8 @@ pub(super) use crate::bearer::Answer;
 use crate::bearer::Bearer;
 use crate::exchange::{Exchange, ExchangeFactory, Request, Verb};
 
-/// One configuration with all that belongs to its credential. Another configuration has another one of these; calls that
-/// are under way end with the one that they began with.
+/// One configuration with everything that belongs to its credential. Another configuration has another one of these;
+/// calls under way keep theirs until they end.
 pub(super) struct Credential {
     pub(super) settings: ApiPixSettings,
     pub(super) exchanges: Arc<dyn ExchangeFactory>,
@@ -42,7 +42,7 @@ impl Credential {
         Self { settings, exchanges, bearer, clock, calls: AtomicU64::new(0) }
     }
 
-    /// A UUID that nothing else of this service has: it follows from the time, the number of the call and what it is for.
+    /// Returns a UUID that is unique in this service, derived from the time, the number of the call and its purpose.
     pub(super) fn fresh_uuid(&self, what: &str) -> Uuid {
         let mut hash = Sha256::new_with_prefix("quita call 1");
         hash.update(self.clock.now().millis().to_be_bytes());
@@ -51,12 +51,13 @@ impl Credential {
         super::uuid_of(hash)
     }
 
-    /// Returns whether a key that the bank names is the one that receives our money.
+    /// Returns true if a key that the bank names is the one that receives our money.
     pub(super) fn is_our_key(&self, key: &str) -> bool {
         key.trim().eq_ignore_ascii_case(&self.settings.pix_key)
     }
 
-    /// Says whether a key receives the money of this charge: ours, or the one that was ours when the charge was made.
+    /// Returns true if a key receives the money of this charge: ours, or the one that was ours when the charge was
+    /// created.
     pub(super) fn receives(&self, key: &str, query: &ChargeQuery) -> bool {
         let before = query.reference.get(Reference::KEY);
         self.is_our_key(key) || before.is_some_and(|before| before.eq_ignore_ascii_case(key.trim()))
@@ -82,7 +83,7 @@ enum Base {
 }
 
 impl Link {
-    /// Opens the way, with connections of its own.
+    /// Opens the link, with its own connections.
     pub(super) fn open(credential: Arc<Credential>) -> Self {
         let exchange = credential.exchanges.open();
         Self { credential, exchange }
@@ -155,7 +156,8 @@ impl Link {
             url: url.to_owned(),
             headers: own.into_iter().chain(content_type).chain(configured).chain(headers.to_vec()).collect(),
             body: body.map(|body| body.to_string().into_bytes()).unwrap_or_default().into(),
-            // A `PUT` that was done already is refused: such an answer to a silent second one would count as that of the first.
+            // A `PUT` that was already executed is refused: that answer to a silent repetition would count as the
+            // answer to the first.
             is_repeatable: verb == Verb::Get,
         }
     }
@@ -186,7 +188,7 @@ impl Link {
         template.clone()
     }
 
-    /// Returns what no text of the bank may show.
+    /// Returns the secrets that no shown text of the bank may contain.
     fn secrets(&self) -> Vec<&str> {
         let settings = self.settings();
         let filled = settings.headers.iter().chain(&settings.query).map(|(_, value)| value.expose().as_str());
@@ -195,7 +197,7 @@ impl Link {
     }
 }
 
-/// A text as one segment of a path (RFC 3986, section 2.3: what is unreserved stays as it is).
+/// Encodes a text as one segment of a path (RFC 3986, section 2.3: unreserved characters stay unchanged).
 pub(super) fn segment(text: &str) -> String {
     text.bytes().fold(String::with_capacity(text.len()), |mut path, byte| {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {

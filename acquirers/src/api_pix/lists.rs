@@ -1,4 +1,4 @@
-//! List of the Pix that came in at a bank: `GET /pix` by time, in pages, with what went back of each.
+//! List of the Pix received at a bank: `GET /pix` by time, in pages, with the refunds of each.
 //!
 //! Source: the Banco Central's API Pix 2.9.0, `GET /pix`: `inicio` and `fim` are mandatory, pages are counted from 0.
 
@@ -18,17 +18,17 @@ use super::lenient::{instant, is_end_to_end_id, list, money, text, whole};
 use super::link::{Answer, Link};
 use super::received::{END_TO_END_ID, Returned, refund_id};
 
-/// Entries of a page: what the standard gives without being asked, and every bank has.
+/// Entries of a page: the standard's default, which every bank supports.
 const PAGE_SIZE: &str = "100";
 
-/// As many as that without a word of pages may be all, or the first hundred of them.
+/// A page of this size without page numbers may be the whole list, or only its first hundred entries.
 const FULL_PAGE: usize = 100;
 
-/// Time before its charge at which the bank's clock may put a Pix, in milliseconds: some write the time of Brasília as
+/// Time by which the bank's clock may date a Pix before its charge, in milliseconds: some write the time of Brasília as
 /// UTC.
 const CLOCK_BEHIND_MS: u64 = 4 * 3_600_000;
 
-/// Entries of a page, and refunds of a Pix, that are read: beyond that an answer is somebody's mistake.
+/// Maximum number of entries of a page, and of refunds of a Pix, that are read. An answer with more is a mistake.
 const MAX_ITEMS: usize = 1_000;
 
 /// Characters of what a bank calls a refund.
@@ -90,7 +90,7 @@ fn address(part: ListPart, period: Period, page: u32) -> String {
     format!("/pix?{}", query.finish())
 }
 
-/// List of the Pix of a charge that it does not show itself.
+/// Returns the address of the list of a charge's Pix, for those that the charge does not show itself.
 pub(super) fn address_of_charge(query: &ChargeQuery, now: Timestamp) -> String {
     let mut parameters = form_urlencoded::Serializer::new(String::new());
     let from = query.created_at.minus_ms(CLOCK_BEHIND_MS);
@@ -100,7 +100,7 @@ pub(super) fn address_of_charge(query: &ChargeQuery, now: Timestamp) -> String {
     format!("/pix?{}", parameters.finish())
 }
 
-/// An instant without its milliseconds, which not every bank takes: this many are added before they are cut.
+/// Formats an instant without milliseconds, which not every bank accepts. `ms` is added before they are truncated.
 fn to_the_second(at: Timestamp, ms: u64) -> String {
     let whole = at.plus_ms(ms).to_string();
     whole.split_once('.').map(|(second, _)| format!("{second}Z")).unwrap_or(whole)
@@ -139,7 +139,7 @@ pub(super) fn read_page(
         })?;
     }
     let next = u64::from(context.page).saturating_add(1);
-    // A bank that says nothing of pages has one.
+    // If a bank mentions no pages, there is only one.
     let is_last = entries.is_empty() || pages.is_none_or(|pages| next >= pages);
     let cursor = PageCursor { number: context.page, name: None };
     Ok(ListPage {
@@ -150,8 +150,8 @@ pub(super) fn read_page(
     })
 }
 
-/// Adds the lines of one Pix; none if it, or something that went back of it, has no name or no amount: what is left out
-/// would be taken for what is not there.
+/// Adds the lines of one Pix. `None` if it, or one of its refunds, has no name or no amount: anything left out would be
+/// taken for missing.
 fn read_pix(
     pix: &Value,
     context: &PageContext<'_>,
@@ -162,7 +162,7 @@ fn read_pix(
     let gross = money(pix, "valor")?;
     let other_key = text(pix, "chave").filter(|key| !is_ours(key)).map(String::from);
     let transaction_id = text(pix, "txid").and_then(payment_of);
-    // The middle of the period is on the day that was asked for; its ends lie in the margins of the days beside it.
+    // The middle of the period is on the requested day; its ends are in the margins of the adjacent days.
     let day = instant(pix, "horario").unwrap_or_else(|| middle(context.period)).sao_paulo_date();
     let source = Source::list_of(context.acquirer);
     let place = format!("GET /pix, page {}", context.page);

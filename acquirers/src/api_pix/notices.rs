@@ -1,7 +1,8 @@
-//! Callbacks: whose charges may have news. Nothing else of a body is believed, because anybody with an account at the
-//! same bank can have our address called for a key of his own (bacen/pix-api, issue 239): the bank is asked.
+//! Callbacks, which name the charges that may have news. Nothing else in a body is trusted, and the bank is asked.
+//! Anyone with an account at the same bank can make it call our address for their own key (bacen/pix-api, issue 239).
 //!
-//! The address's last part is what authenticates; the bank's client certificate, where it has one, ends in the proxy.
+//! The last part of the address authenticates the bank. Its client certificate, if it has one, is terminated in the
+//! proxy.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use super::lenient::{is_end_to_end_id, list, text};
 use super::received::END_TO_END_ID;
 use crate::text as encoded;
 
-/// The most charges that one callback may be about: banks put several Pix into one.
+/// Maximum number of charges in one callback: banks put several Pix into one.
 const MAX_HINTS: usize = 1_000;
 
 /// Names under which a body may have its entries.
@@ -56,7 +57,7 @@ impl NoticeReader for ApiPixNotices {
     }
 }
 
-/// Returns whether this is what follows our address: `/{token}`, with or without `/pix` behind it.
+/// Returns true if this is the rest of our address: `/{token}`, with or without `/pix` after it.
 pub(crate) fn is_our_address(path_tail: &str, token: &str) -> bool {
     let path = path_tail.split('?').next().unwrap_or_default();
     let Some(given) = path.strip_prefix('/') else { return false };
@@ -76,7 +77,7 @@ fn contents(body: &Value) -> Option<Vec<NoticeContent>> {
     for content in entries.into_iter().filter_map(content) {
         if content == NoticeContent::Unrelated {
             unrelated += 1;
-        // One callback may name a charge several times, and one inquiry answers for all of them.
+        // One callback may name a charge several times, but one inquiry suffices.
         } else if hints.len() < MAX_HINTS && !hints.contains(&content) {
             hints.push(content);
         }
@@ -102,14 +103,15 @@ fn entries(body: &Value) -> Option<Vec<&Value>> {
     (!lists.is_empty()).then(|| lists.into_iter().flat_map(|name| list(body, name)).collect())
 }
 
-/// Subject of an entry; none if it is no Pix. Under which key it came in is not believed, but asked.
+/// Subject of an entry; none if it is not a Pix. The key that received it is not taken from the entry, but inquired
+/// about.
 fn content(entry: &Value) -> Option<NoticeContent> {
     let txid = text(entry, "txid");
     if let Some(id) = txid.and_then(payment_of) {
         return Some(NoticeContent::Hint(HintSubject::Payment(id)));
     }
     let id = text(entry, END_TO_END_ID).filter(|id| is_end_to_end_id(id));
-    // Money that went back may be told without the charge's name: the bank knows whose the Pix is.
+    // A refund may be reported without the charge's name: the bank knows to which charge the Pix belongs.
     let went_back = entry.get("devolucoes").is_some() || text(entry, "rtrId").is_some();
     match (txid, id) {
         (None, Some(id)) if went_back => {

@@ -1,8 +1,8 @@
-//! Reason of a bank's refusal: one short text out of whatever shape its errors have, without personal data and secrets.
+//! Reason of a bank's refusal: one short text from any of the known error formats, without personal data and secrets.
 //!
 //! The shapes: RFC 7807; BB's `erros[].mensagem` and `{statusCode,error,message}`; Efí's `{nome,mensagem}`; Itaú's
 //! `{error:{title,detail,violacoes}}`; Santander's `{details}`, `{fault:{faultstring}}`, `{_message}`; OAuth's
-//! `error_description`. What is decided is decided by the HTTP status: this is only for people to read.
+//! `error_description`. Decisions are based only on the HTTP status: this text is only for people.
 
 use quita_domain::document::{Document, DocumentType};
 use serde_json::Value;

@@ -14,7 +14,7 @@ use super::cob::payment_of;
 use super::lenient::{expected_money, instant, is_end_to_end_id, list, text};
 use super::link::Credential;
 
-/// The most of each kind that are read: beyond that an answer is somebody's mistake.
+/// Maximum number of each kind that are read. An answer with more is a mistake.
 const MAX_ITEMS: usize = 1_000;
 
 /// The name of the Pix that paid a charge, among the bank's names of the charge.
@@ -50,8 +50,8 @@ pub(super) struct Income {
 }
 
 impl Income {
-    /// Reads an answer about a charge. The Pix that pays is the first by its time with the charge's amount; once one
-    /// did, it stays that one, even if the bank shows an earlier one later.
+    /// Reads an answer about a charge. The paying Pix is the earliest one with the charge's amount. Once one has paid,
+    /// it stays that one, even if the bank later shows an earlier one.
     pub(super) fn read(answer: &Value, query: &ChargeQuery, credential: &Credential) -> Self {
         let ignores_txid = credential.settings.ignores_txid_of_answer;
         let is_of_charge = |pix: &&Value| {
@@ -67,7 +67,7 @@ impl Income {
         let foreign: BTreeSet<_> = others.into_iter().filter_map(end_to_end_id).collect();
         let mut all: Vec<Received> = Vec::new();
         for pix in own.into_iter().filter_map(|pix| Received::read(pix, query.amount)) {
-            // One Pix that stands twice in an answer would count as a double payment.
+            // A Pix that occurs twice in an answer would count as a double payment.
             if !all.iter().any(|known| known.end_to_end_id == pix.end_to_end_id) {
                 all.push(pix);
             }
@@ -91,8 +91,8 @@ impl Income {
         self.payment.as_ref().map(|pix| pix.end_to_end_id.as_str())
     }
 
-    /// Returns what happened: the Pix that paid, every other one, what went back of the one that paid. What went back
-    /// of others was never counted as the payment's, so it is no refund of it.
+    /// Returns the facts: the Pix that paid, every other one, and refunds of the one that paid. Other Pix were never
+    /// counted as the payment's, so their refunds are not refunds of it.
     pub(super) fn facts(&self) -> Vec<Fact> {
         let settled = self.payment.iter().chain(&self.others).map(Received::settled);
         let foreign = self.foreign.iter().map(|id| Fact::PaidToOthers { id: id.clone() });
@@ -100,7 +100,7 @@ impl Income {
     }
 }
 
-/// Returns true if a Pix of this amount and time pays the charge. With a due date, what is owed depends on the day.
+/// Returns true if a Pix of this amount and time pays the charge. With a due date, the amount owed depends on the day.
 pub(super) fn pays(query: &ChargeQuery, amount: Money, at: Option<Timestamp>) -> bool {
     let due = query.terms.due();
     due.map_or(amount == query.amount, |due| {
@@ -114,7 +114,7 @@ fn end_to_end_id(pix: &Value) -> Option<&str> {
 }
 
 impl Received {
-    /// A Pix without a name or an amount is none that could be told of.
+    /// Reads a Pix. One without a name or an amount can't be reported.
     fn read(pix: &Value, expected: Money) -> Option<Self> {
         let end_to_end_id = end_to_end_id(pix)?.to_owned();
         let amount = expected_money(pix, "valor", expected)?;
@@ -154,7 +154,7 @@ impl Returned {
         text(refund, "status").is_some_and(|status| status.eq_ignore_ascii_case("DEVOLVIDO"))
     }
 
-    /// Only what was given back, of a Pix of this amount: what is under way or was refused moved nothing.
+    /// Reads a completed refund of a Pix of this amount. One that is under way or was refused has moved nothing.
     pub(super) fn read(refund: &Value, whole: Money) -> Option<Self> {
         let times = refund.get("horario");
         let at =
@@ -172,8 +172,9 @@ impl Returned {
     }
 }
 
-/// Our id of a refund. One that we asked for has that of its operation without hyphens; one that others asked for has an
-/// id that follows from the bank's names, so that it is the same whenever it is read (UUIDv8: RFC 9562, section 5.8).
+/// Returns our id of a refund. One that we requested has the id of its operation without hyphens. One that others
+/// requested has an id derived from the bank's names, so that it is the same in each reading (UUIDv8: RFC 9562, section
+/// 5.8).
 pub(super) fn refund_id(end_to_end_id: &str, id: &str) -> String {
     let is_hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     let own = (id.len() == 32 && id.bytes().all(is_hexadecimal)).then(|| Uuid::try_parse(id).ok()).flatten();

@@ -1,5 +1,5 @@
-//! Money goes back by `PUT /pix/{endToEndId}/devolucao/{id}`: the id is ours, and the bank refuses one that was used, so
-//! that the same request again is the same refund. It has states of its own, for hours or days.
+//! Refunds by `PUT /pix/{endToEndId}/devolucao/{id}`. The id is ours, and the bank refuses one that was used, so a
+//! repeated request is the same refund. A refund has its own states, for hours or days.
 
 use quita_domain::acquiring::{CallFailure, ChargeQuery, OperationAnswer};
 use quita_domain::money::Money;
@@ -28,12 +28,13 @@ pub(super) async fn refund(
     };
     match link.put(&path, &json!({ "valor": amount.to_string() })).await {
         Ok(Answer::Success(answer)) => state(link, &answer, operation, amount),
-        // It is refused, unless the bank has it: then it refused the repetition.
+        // It counts as refused unless the bank has the refund: then only the repetition was refused.
         Ok(Answer::NotFound(why) | Answer::Refused(why)) => {
             let known = read(link, &path, operation, amount).await;
             // A bank refuses an id that was used, so a refused repetition may be a refund that was done.
             if known == OperationAnswer::NotFound {
-                // A refund that was sent before may be done and not yet shown: a payer who is told that it failed gets it twice.
+                // A refund that was sent before may be done but not shown yet. If it were reported as failed, the payer
+                // might get it twice.
                 let was_sent_before = operation.sent > 1;
                 return if was_sent_before {
                     OperationAnswer::RefusedPerhaps(why)
@@ -71,8 +72,8 @@ async fn read(link: &Link, path: &str, operation: &Operation, amount: Money) -> 
     }
 }
 
-/// Path of the refund. The Pix that paid is known since the payment was; if its name was lost, the charge tells. What is
-/// given back beside the payment names its Pix itself, whose amount may be any.
+/// Returns the path of the refund. The Pix that paid is known since the payment; if its name was lost, the charge shows
+/// it. A surplus that is given back names its own Pix, which may have any amount.
 async fn path(
     link: &Link,
     query: &ChargeQuery,
@@ -96,7 +97,7 @@ async fn path(
     }
 }
 
-/// Returns the state of a refund. One with another id or amount than ours is not the one that was asked for.
+/// Returns the state of a refund. One with another id or amount than ours is not the requested one.
 fn state(link: &Link, answer: &Value, operation: &Operation, amount: Money) -> OperationAnswer {
     let id = operation.id.uuid().simple().to_string();
     let is_other = text(answer, "id").is_some_and(|given| !given.eq_ignore_ascii_case(&id))

@@ -1,4 +1,5 @@
-//! The address for callbacks, at the bank: asked for first, then set. Nobody else's is replaced unless that was asked for.
+//! Registration of the address for callbacks at the bank: read first, then set. A foreign address is replaced only if
+//! configured.
 
 use serde_json::json;
 use url::Url;
@@ -26,7 +27,7 @@ pub enum RegistrationOutcome {
     Failed(String),
 }
 
-/// Has the bank call our address, if it is configured so.
+/// Registers our address at the bank, if configured.
 pub(super) async fn register(link: &Link) -> RegistrationOutcome {
     let webhook = &link.settings().webhook;
     let (Some(address), CallbackRegistration::Register | CallbackRegistration::Replace) =
@@ -60,19 +61,19 @@ pub(super) async fn register(link: &Link) -> RegistrationOutcome {
     }
 }
 
-/// Returns whether the bank calls this address already; it may show what it appends.
+/// Returns true if the bank already calls this address. It may show a suffix that it appends.
 pub(crate) fn is_same(known: &str, address: &str) -> bool {
     let bare = |url: &str| url.strip_suffix("/pix").unwrap_or(url).trim_end_matches('/').to_owned();
     bare(known) == bare(address)
 }
 
-/// Returns whether it is this address with another token: only this acquirer of this service has such ones.
+/// Returns true if it is this address with another token, which only this acquirer of this service has.
 pub(crate) fn is_older(known: &str, address: &str, token: &str) -> bool {
     let Some((before, _)) = address.split_once(token).filter(|_| !token.is_empty()) else { return false };
     known.starts_with(before)
 }
 
-/// The host of somebody's address. The rest of it may be a secret.
+/// Returns the host of a foreign address, because the rest of it may be secret.
 pub(crate) fn host(address: &str) -> String {
     let host = Url::parse(address).ok().and_then(|url| url.host_str().map(String::from));
     host.unwrap_or_else(|| "an address that can't be read".into())

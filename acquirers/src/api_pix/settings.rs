@@ -15,14 +15,14 @@ pub struct ApiPixSettings {
     pub pix_key: String,
     /// Name and city of the receiver, for a code that is built from a location: ASCII, at most 25 and 15 characters.
     pub receiver: Option<Receiver>,
-    /// Sent with every call. `{client-id}`, `{app-key}` and `{partner-id}` are filled in already; `{uuid}` is fresh for
-    /// each call.
+    /// Headers sent with every call. `{client-id}`, `{app-key}` and `{partner-id}` are already filled in; `{uuid}` is
+    /// fresh for each call.
     pub headers: Vec<(String, Secret<String>)>,
     /// Added to the query of every call, filled in likewise.
     pub query: Vec<(String, Secret<String>)>,
-    /// Names under which the code to copy may be found in an answer, the first that is there counts.
+    /// Names under which the code to copy may be found in an answer. The first one present counts.
     pub code_fields: Vec<String>,
-    /// Set if the answer may carry another txid than the one that was asked for (a sandbox of a bank does).
+    /// True if the answer may carry another txid than the requested one (as in one bank's sandbox).
     pub ignores_txid_of_answer: bool,
     /// Handling of the address of the bank's callbacks.
     pub webhook: WebhookSettings,
@@ -87,12 +87,12 @@ pub struct Receiver {
 pub struct WebhookSettings {
     /// Choice of registering it or not.
     pub registration: CallbackRegistration,
-    /// The address for callbacks as this bank wants it, the dialect's suffix behind the token; none where nothing is
+    /// Address for callbacks in this bank's form, with the dialect's suffix after the token. Absent if nothing is
     /// registered.
     pub address: Option<Secret<String>>,
-    /// The last part of that address: what proves that the bank was told it.
+    /// Last part of that address, which proves that the caller is the bank.
     pub token: Secret<String>,
-    /// Others that the bank may have been told before, under another secret key.
+    /// Earlier tokens that the bank may have been given, under another secret key.
     pub other_tokens: Vec<Secret<String>>,
     /// Sent with the registration alone.
     pub headers: Vec<(String, String)>,

@@ -1,10 +1,10 @@
-//! The token of access: one for all calls on all threads, asked for by one of them at a time.
+//! The access token: one for all calls on all threads, requested by only one of them at a time.
 //!
-//! It is renewed a little before its end, by one call, while the others go on with the one that there is. When there is
-//! none, calls wait for the one that asks; what that one is told holds for all that waited. If the bank wants fewer
-//! requests for tokens, calls wait for as long as their callers do. Waiting uses up none of the call's own time. A token
-//! never leaves without its certificate: other settings have another keeper. Nothing that happens here is a call to the
-//! API: what can't have a token never left the process.
+//! One call renews it shortly before its end, while the others continue with the current one. If there is none, calls
+//! wait for the one that requests it, and its result applies to all that waited. If the bank wants fewer requests for
+//! tokens, calls wait for as long as their callers do. Waiting does not count towards the call's own time. A token
+//! never leaves without its certificate: other settings have another keeper. Nothing here is a call to the API: a call
+//! that gets no token never left the process.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -24,18 +24,18 @@ use super::{lenient, reason};
 use crate::exchange::{Exchange, Failure, Request, Response, Verb};
 use crate::text;
 
-/// Seconds that a token lasts whose bank does not say: as long as the shortest that is known (Itaú's).
+/// Lifetime in seconds of a token if the bank does not state it: the shortest that is known (Itaú's).
 const ASSUMED_S: u64 = 300;
-/// Bounds within which a bank's figure is believed. A shorter one would be used once; a 401 ends a longer one.
+/// Bounds within which a bank's figure is trusted. A shorter one would be used once; a 401 ends a longer one.
 const SHORTEST_S: u64 = 2;
 const LONGEST_S: u64 = 24 * 3_600;
 /// Time before its end at which a token is renewed: a tenth of its time, and no more than this.
 const MARGIN: Duration = Duration::from_secs(60);
-/// After a renewal that failed the old token is used for this long before the next try.
+/// Time for which the old token is used after a failed renewal, before the next attempt.
 const RENEWAL_GAP: Duration = Duration::from_secs(5);
-/// Milliseconds without a request when the bank says "too many" and not for how long.
+/// Milliseconds without a request if the bank answers "too many" without stating a wait.
 const THROTTLED_MS: u64 = 2_000;
-/// The most characters of a token: it is sent as a header.
+/// Maximum number of characters of a token, which is sent as a header.
 const MAX_CHARACTERS: usize = 16_384;
 
 const LATE: &str = "its address did not answer in time";
@@ -68,7 +68,7 @@ struct TokenCache {
     failures: u64,
     failure: String,
     throttled_until: Option<Instant>,
-    /// The token that replaced one the bank forbade to use, and that it forbids too: it is not about the token.
+    /// Token that the bank forbids like the one it replaced: the cause is not the token.
     forbidden: Option<u64>,
 }
 
@@ -114,7 +114,7 @@ impl TokenKeeper {
         Err(CallFailure::NotDelivered(format!("no token of access: {refused}")))
     }
 
-    /// A token that lasts, before this time if it has to be waited for because the bank wants fewer requests.
+    /// Returns a valid token. If the bank wants fewer requests, waits for one until this time.
     async fn token_until(&self, exchange: &dyn Exchange, latest: Instant) -> Result<Token, NoToken> {
         if let TokenSettings::Static(value) = &self.settings {
             return Ok(Token { value: value.clone(), number: 0 });
@@ -143,10 +143,10 @@ impl TokenKeeper {
         }
     }
 
-    /// Gets a token if there is none, and waits for it until then. Says whether a call may try its luck.
+    /// Gets a token if there is none, waiting until then. Returns true if a call may be tried.
     pub(crate) async fn prepare(&self, exchange: &dyn Exchange, latest: Instant) -> bool {
         match timeout_at(latest, self.token_until(exchange, latest)).await {
-            // What was refused here is refused there, and told to the payment.
+            // The call will get the same refusal, and report it to the payment.
             Ok(Ok(_) | Err(NoToken::Failed(_))) => true,
             Ok(Err(NoToken::Held(_))) | Err(_) => false,
         }
@@ -160,7 +160,7 @@ impl TokenKeeper {
         }
     }
 
-    /// Time for which no token can be had; none if there is one, or it may be asked for.
+    /// Returns the time for which no token can be obtained; `None` if there is one, or it may be requested.
     pub(crate) fn held_for(&self) -> Option<Duration> {
         let kept = self.kept();
         let now = Instant::now();
@@ -169,7 +169,7 @@ impl TokenKeeper {
         (is_missing && !left.is_zero()).then_some(left)
     }
 
-    /// The bank did not take this token (401): it is not used any more. Whether another one can be had.
+    /// Discards a token that the bank did not accept (401). Returns true if another one can be obtained.
     pub(crate) fn refused(&self, token: &Token) -> bool {
         let mut kept = self.kept();
         if kept.token.as_ref().is_some_and(|lasting| lasting.token.number == token.number) {
@@ -182,14 +182,15 @@ impl TokenKeeper {
         }
     }
 
-    /// The bank forbids what was asked with this token (403), as some do once they have forgotten it. Whether another one
-    /// can be had, and may help.
+    /// Handles a request that the bank forbids with this token (403), as some do once they have forgotten it. Returns
+    /// true if another token can be obtained and may help.
     pub(crate) fn forbidden(&self, token: &Token) -> bool {
         let is_known = self.kept().forbidden == Some(token.number);
         !is_known && self.refused(token)
     }
 
-    /// The bank forbids it with a new token as well: as long as that lasts, none is asked for because of a 403.
+    /// Records that the bank forbids it with a new token as well. As long as that one lasts, no other is requested
+    /// because of a 403.
     pub(crate) fn forbidden_again(&self, token: &Token) {
         self.kept().forbidden = Some(token.number);
     }
@@ -203,18 +204,18 @@ impl TokenKeeper {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The one that there is still lasts: if nobody else is at it, this call asks for the next one.
+    /// Renews a token that is still valid, unless another call is already doing so.
     async fn renewed(&self, lasting: Lasting, exchange: &dyn Exchange) -> Result<Token, NoToken> {
         // Nobody waits for a renewal while the old token lasts: a slow token endpoint must not slow down payments.
         let Ok(_asking) = self.asking.try_lock() else { return Ok(lasting.token) };
-        // Whatever becomes of this try, the next one comes a little later.
+        // Whatever the result of this attempt, the next one comes a little later.
         if let Some(kept) = self.kept().token.as_mut() {
             kept.renewed_from = Instant::now().checked_add(RENEWAL_GAP).unwrap_or(kept.ends);
         }
         self.asked(exchange).await
     }
 
-    /// There is none: it is waited for, and asked for by the first in the line.
+    /// Waits for a token if there is none; the first call in the queue requests it.
     async fn waited_for(&self, failures_before: u64, exchange: &dyn Exchange) -> Result<Token, NoToken> {
         let _asking = self.asking.lock().await;
         {
@@ -299,7 +300,7 @@ impl TokenKeeper {
         }
     }
 
-    /// The request for a token, as OAuth 2.0 (RFC 6749, section 4.4) has it and banks bend it.
+    /// Returns the request for a token, according to OAuth 2.0 (RFC 6749, section 4.4) and the banks' deviations.
     fn request(&self) -> Option<Request> {
         let TokenSettings::ClientCredentials { url, form, client_id, client_secret, scope } = &self.settings
         else {

@@ -87,7 +87,7 @@ impl Line {
         if !body.is_empty() {
             headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
         }
-        // Cielo's `PUT` voids this much once more each time that it comes.
+        // Each repetition of Cielo's `PUT` voids this amount again.
         let is_repeatable = verb == Verb::Get;
         let sent = self.exchange.send(Request { verb, url, headers, body, is_repeatable });
         let waits_until = call_time::waits_until().unwrap_or_else(|| Instant::now() + self.time_out);
@@ -106,7 +106,7 @@ impl Line {
     }
 }
 
-/// Reads the call's effect from the status. A 401 or 403 had none; of what is no answer it is not known.
+/// Reads the call's effect from the status. A 401 or 403 had none; without a real answer it is unknown.
 fn read(response: Response, now: Timestamp) -> Reply {
     let not_delivered = |why: &str| Reply::Failed(CallFailure::NotDelivered(why.to_owned()));
     match response.status {
@@ -117,7 +117,7 @@ fn read(response: Response, now: Timestamp) -> Reply {
         429 => Reply::Failed(CallFailure::Throttled {
             after_ms: response.retry_after_ms(now).unwrap_or(DEFAULT_HOLD_MS),
         }),
-        // A 4xx by its number, and no refusal by its meaning: Cielo may go on working the request.
+        // A 4xx by number, but not a refusal by meaning: Cielo may still be processing the request.
         408 => Reply::Failed(CallFailure::Unknown("HTTP 408".to_owned())),
         status @ 400..=499 => Reply::Refused(Refusal::read(status, &response.body)),
         503 if let Some(after_ms) = response.retry_after_ms(now) => {

@@ -1,4 +1,4 @@
-//! Codes to pay with, checked before a payer sees them: a wrong one takes somebody's money to somewhere else.
+//! Codes to pay with, checked before a payer sees them: a wrong one would send the money elsewhere.
 
 use quita_domain::acquiring::{ChargeQuery, Issued};
 use quita_domain::boleto::{Bank, Barcode, Line, due_factor};
@@ -15,7 +15,7 @@ use crate::slip;
 
 /// Providers of boletos whose bank is known.
 const BRADESCO: &str = "Bradesco2";
-/// The older name ended at Cielo on 2025-12-31; what was made under it can still be asked for.
+/// Cielo dropped the older name on 2025-12-31, but boletos made under it can still be queried.
 const BANCO_DO_BRASIL: [&str; 2] = ["BancoDoBrasil2", "BancoDoBrasil3"];
 
 /// Reason why an answer has no code that a payer could use.
@@ -44,7 +44,7 @@ fn pix(query: &ChargeQuery, sale: &Sale, expires_in_s: u64) -> Result<Issued, No
     let code = sale.pix.code.as_deref().ok_or(NoCode("there is no QrCodeString"))?;
     slip::check_br_code(code, query.amount).map_err(NoCode)?;
     let txid = sale.pix.txid.clone().unwrap_or_else(|| order_id::write(query.id, query.method));
-    // Its time runs from when it was made there, which may be long after the payment was created.
+    // Its time runs from its creation at Cielo, which may be long after the payment was created.
     let expires_at = query.sent_at.plus_ms(expires_in_s.saturating_mul(1000));
     Ok(Issued::Pix { txid, code: code.to_owned(), expires_at })
 }
@@ -54,7 +54,7 @@ fn boleto(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Result<Issued
     let Terms::Boleto(DueTerms { due_date, .. }) = query.terms else { return Err(NoCode("it is no boleto")) };
     let given = sale.boleto.barcode.as_deref().ok_or(NoCode("there is no BarCodeNumber"))?;
     let barcode = Barcode::parse(&slip::digits_of(given)).map_err(|_| NoCode("the bar code is not valid"))?;
-    // The payer's bank takes amount and date from the bar code, whatever the slip says beside it.
+    // The payer's bank takes amount and date from the bar code, whatever else the slip says.
     if barcode.amount_cents() != query.amount.cents() {
         return Err(NoCode("the bar code has another amount"));
     }

@@ -1,5 +1,5 @@
-//! Memory of whose sales are which, as Cielo said itself when they were made or found: a notification names a sale and
-//! no order, and need not be held up for a question.
+//! Cache of the owners of sales, as Cielo stated them when they were created or found. A notification names only a
+//! sale, and need not wait for a query then.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use quita_domain::identity::TransactionId;
 use super::order_id;
 use super::sale::{PaymentId, Sale};
 
-/// Sales that are remembered, about 2 MiB; of one that is not, Cielo is asked.
+/// Maximum number of cached sales, about 2 MiB. For any other sale Cielo is asked.
 const MAX_SALES: usize = 16_384;
 
 /// The payments of recent sales.

@@ -1,8 +1,8 @@
 //! Finding sales: by Cielo's own names where they are known, and by the order where there may be more.
 //!
-//! The list of an order's sales and the reading of them are one question, and need not be apart. An order may have
-//! several, if one was sent again that was there all the same. One of them speaks for the payment; what the others hold is
-//! stated besides.
+//! Listing an order's sales and reading them is one question, so these calls need no distance. An order may have
+//! several sales, if one that existed was sent again. One of them represents the payment; the holdings of the others
+//! are stated separately.
 
 use quita_domain::acquiring::{
     CallFailure, ChargeAnswer, ChargeQuery, Fact, Holding, Reference, SecondCharge, Statement,
@@ -68,7 +68,7 @@ impl Lookup<'_> {
         Ok(with_the_counted_first(query, sales))
     }
 
-    /// Reads these sales. Cielo has all of them, or none; none only if it lists none either.
+    /// Reads these sales. Either Cielo has all of them, or none, and none only if it lists none either.
     async fn read_all(self, wanted: &[PaymentId], is_listed: bool) -> Result<Vec<Sale>, Missing> {
         let mut sales = Vec::new();
         for payment_id in wanted {
@@ -116,7 +116,8 @@ fn unreadable(Unreadable(field): Unreadable) -> Missing {
     unclear(&format!("Cielo's answer can't be read: {field}"))
 }
 
-/// The body of an answer to a question. Only 404 says that there is nothing: another refusal is one of the question.
+/// Returns the body of an answer to a query. Only 404 means that there is nothing: any other refusal concerns the query
+/// itself.
 fn body(reply: Reply) -> Result<Vec<u8>, Missing> {
     match reply {
         Reply::Body(body) => Ok(body),
@@ -179,15 +180,15 @@ fn named_in(query: &ChargeQuery) -> Vec<PaymentId> {
     each_once(references.filter_map(statement::payment_id))
 }
 
-/// Puts the sale first that speaks for the payment: the one that counted until now. Of a PIX or boleto that nobody paid
-/// it is another one that was paid. Where none counted, the one that is nearest to holding money.
+/// Puts the sale that represents the payment first: the one that counted until now. For an unpaid PIX or boleto,
+/// another sale that was paid takes its place. If none counted, the one nearest to holding money.
 fn with_the_counted_first(query: &ChargeQuery, mut sales: Vec<Sale>) -> Vec<Sale> {
     let counted = statement::payment_id(&query.reference);
     let is_unpaid_code = query.method.has_code() && query.paid_amount.is_none();
     sales.sort_by_key(|sale| {
         let standing = standing(query.method, sale);
-        // Only a code can be overtaken so: its payer may have paid
-        // either code, while a card that counted stays the charge.
+        // Only a code can be replaced like this: its payer may have paid either code, while a card that counted stays
+        // the charge.
         let takes_its_place = is_unpaid_code && standing == HOLDS_MONEY;
         let is_counted = counted.as_ref() == Some(&sale.payment_id);
         (!takes_its_place, !is_counted, standing)
@@ -198,7 +199,7 @@ fn with_the_counted_first(query: &ChargeQuery, mut sales: Vec<Sale>) -> Vec<Sale
 /// [`standing`] of a sale that holds money.
 const HOLDS_MONEY: u8 = 0;
 
-/// Ranks how near a sale is to holding the payer's money: the least speaks for the payment.
+/// Ranks how near a sale is to holding the payer's money: the lowest rank represents the payment.
 fn standing(method: Method, sale: &Sale) -> u8 {
     match sale.status {
         Status::Paid => HOLDS_MONEY,
@@ -222,7 +223,7 @@ pub(super) fn answer(query: &ChargeQuery, sales: &[Sale], reader: Reader<'_>) ->
             statement.facts.extend(held);
             ChargeAnswer::Known(statement)
         }
-        // Of the one that counts nothing may ever be known, and the others hold something all the same.
+        // The outcome of the one that counts may never be known, but the others still hold something.
         ChargeAnswer::Failed(CallFailure::Unknown(why)) if !held.is_empty() => {
             let unclear = Fact::Unclear { id: first.payment_id.to_string(), text: why };
             let facts = std::iter::once(unclear).chain(held).collect();

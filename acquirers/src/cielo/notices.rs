@@ -1,6 +1,6 @@
 //! Notifications ("post de notificação"): a sale's name and the kind of change, with a header that Cielo was given.
 //!
-//! There is no signature, and no status in it: it is a hint, and the sale is read.
+//! It has no signature and no status, so it is only a hint, and the sale is read.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -57,7 +57,8 @@ impl CieloNotices {
 }
 
 impl NoticeReader for CieloNotices {
-    /// Without the header nothing shows that there is such an acquirer. With another secret it is said what is wrong.
+    /// Refuses a request without the header as an unknown address, so that the acquirer is not revealed. With another
+    /// secret, the refusal states the cause.
     fn admit(&self, head: &NoticeHead<'_>) -> Result<(), NoticeRefused> {
         let key = self.key();
         match head.header(&key.header) {
@@ -78,7 +79,7 @@ impl NoticeReader for CieloNotices {
             return if is_none_of_ours { Ok(Vec::new()) } else { Err(unreadable("it names no PaymentId")) };
         };
         let payment_id = PaymentId::parse(&given).ok_or_else(|| unreadable("its PaymentId is no GUID"))?;
-        // Whatever changed: the sale tells.
+        // Whatever has changed, the sale will show it.
         let reference = Reference::none().with(PAYMENT_ID, payment_id.as_str());
         Ok(vec![NoticeContent::Hint(HintSubject::Reference(reference))])
     }

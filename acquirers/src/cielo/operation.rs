@@ -13,14 +13,14 @@ use super::sale::{Sale, Status};
 use crate::field::Object;
 use crate::reason;
 
-/// Codes after which it is not known whether it was done: the same is under way already, or the time was over.
+/// Codes after which it is unknown whether it was done: the same operation is already under way, or it timed out.
 const UNCLEAR_CODES: [&str; 5] = ["10", "223", "98", "475", "504"];
 
-/// A PIX is given back some time after it was asked for, and its sums do not show that before: for so long, in
-/// milliseconds, it is not believed after an unclear answer that they did not move. It would be given back twice otherwise.
+/// Time, in milliseconds, for which unmoved sums prove nothing after an unclear answer to the refund of a PIX. It is
+/// refunded some time after the request, and would otherwise be refunded twice.
 pub(super) const PIX_REFUND_SHOWS_AFTER_MS: u64 = 3_600_000;
 
-/// Reads the answer to a capture or a void. A refusal is held against the sums before it counts ([`by_sums`]).
+/// Reads the answer to a capture or a void. A refusal is checked against the sums before it counts ([`by_sums`]).
 pub(super) fn answer(query: &ChargeQuery, operation: &Operation, reply: Reply) -> OperationAnswer {
     let body = match reply {
         Reply::Body(body) => body,
@@ -74,7 +74,7 @@ impl Outcome {
         self.code.as_deref().is_some_and(|code| UNCLEAR_CODES.contains(&code))
     }
 
-    /// Decided by the status: a sale that is not captured with a code that is no success was refused.
+    /// Decides by the status: a sale that is not captured and has no success code was refused.
     fn of_capture(self) -> OperationAnswer {
         let is_success = self.code.as_deref().is_none_or(|code| matches!(code, "0" | "4" | "6" | "9" | "11"));
         match self.status {
@@ -97,7 +97,7 @@ impl Outcome {
         }
     }
 
-    /// Decided by the code: 0 is done, and so is 9 where the status says so too.
+    /// Decides by the code: 0 is done, and so is 9 if the status agrees.
     fn of_void(self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
         let is_partial = match operation.kind {
             OperationKind::Refund(amount) => {
@@ -114,7 +114,7 @@ impl Outcome {
                 OperationAnswer::Done
             }
             (Some("9"), Some(Status::Voided | Status::Refunded)) => OperationAnswer::Done,
-            // The status is that of the whole sale: after a part was refunded it would prove the wrong amount.
+            // The status applies to the whole sale: after a partial refund it would prove the wrong amount.
             (None, Some(Status::Voided | Status::Refunded)) if !is_partial => OperationAnswer::Done,
             // A code that is no success, and a status that is.
             (Some(_), Some(Status::Voided | Status::Refunded)) | (Some("0" | "9") | None, _) => {
@@ -125,8 +125,8 @@ impl Outcome {
     }
 }
 
-/// Reads the operation's outcome from the sale's sums: more by exactly its amount was this operation, nothing more was
-/// nothing, and anything else was something else.
+/// Reads the operation's outcome from the sale's sums. A difference of exactly its amount means that it was done, no
+/// difference that it was not, and any other difference that something else moved them.
 pub(super) fn by_sums(query: &ChargeQuery, operation: &Operation, sale: &Sale) -> OperationAnswer {
     match operation.kind {
         OperationKind::Capture(amount) => capture(operation, amount, sale),
@@ -148,7 +148,8 @@ fn capture(operation: &Operation, amount: Money, sale: &Sale) -> OperationAnswer
     let is_gone = sale.status != Status::Paid && sale.status != Status::Authorized;
     if captured == operation.before.plus(amount) {
         OperationAnswer::Done
-    // A sum that moved by another amount was moved by somebody else. Sending again would then take or return too much.
+    // A sum that moved by a different amount was moved by somebody else. Sending again would then take or return too
+    // much.
     } else if captured != operation.before {
         let before = operation.before;
         OperationAnswer::Contradicted(format!(

@@ -16,7 +16,7 @@ pub(super) fn write(id: TransactionId, method: Method) -> String {
     }
 }
 
-/// Returns whose charge is called so, if it can be one of ours at all.
+/// Returns the payment whose charge has this name, if it can be one of ours.
 pub(super) fn read(text: &str) -> Option<TransactionId> {
     let number = match text.len() {
         HEX_LENGTH if text.bytes().all(|byte| byte.is_ascii_hexdigit()) => {

@@ -1,7 +1,7 @@
 //! The request that makes a sale, by method.
 //!
-//! Source: E-commerce API 3.0, "Criando um pagamento", with the sizes of its tables. Everything borrows from the charge,
-//! so that a card's number is in no other place than the body.
+//! Source: E-commerce API 3.0, "Criando um pagamento", with the sizes of its tables. Everything borrows from the
+//! charge, so that a card's number is copied only into the body.
 
 mod boleto;
 mod card;

@@ -1,6 +1,7 @@
-//! A sale as Cielo tells of it: the answer to a creation, and to a query.
+//! A sale as Cielo represents it: the answer to a creation, and to a query.
 //!
-//! Source: E-commerce API 3.0, "Consulta por PaymentID". What may differ in spelling and type is read by `crate::field`.
+//! Source: E-commerce API 3.0, "Consulta por PaymentID". Fields that vary in spelling and type are read by
+//! `crate::field`.
 
 use std::fmt;
 

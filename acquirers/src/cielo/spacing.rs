@@ -53,7 +53,7 @@ impl Spacing {
     /// Waits until a call about what has these names may leave, and counts it.
     ///
     /// # Errors
-    /// When it could not leave before `deadline`, or Cielo wants fewer calls.
+    /// If it could not leave before `deadline`, or Cielo wants fewer calls.
     pub(super) async fn turn(
         &self,
         names: &[&str],
@@ -75,7 +75,7 @@ impl Spacing {
         self.calls().note(name, Instant::now());
     }
 
-    /// Cielo wants no calls for so long.
+    /// Holds back calls for this long, as Cielo requested.
     pub(super) fn hold(&self, after_ms: u64) {
         self.hold.put(after_ms);
     }

@@ -82,8 +82,9 @@ impl Reader<'_> {
         }
     }
 
-    /// An authorisation is gone that was not captured. While an operation of ours is under way it may be that one's effect:
-    /// its own inquiry tells. Cielo shows one that nobody captured in time as it shows one that was voided.
+    /// Returns the fact for an uncaptured authorisation that is gone. While an operation of ours is under way, it may
+    /// be the cause, which that operation's inquiry will show. Cielo shows one that was not captured in time like one
+    /// that was voided.
     fn voided(self, query: &ChargeQuery, sale: &Sale) -> Fact {
         if query.operation_under_way {
             Fact::Authorized(approval(sale))
@@ -96,7 +97,7 @@ impl Reader<'_> {
         }
     }
 
-    /// It waits for its payer, with a code that was checked. What was shown once stays.
+    /// Returns the fact for a sale that waits for its payer, with a checked code. A code that was already shown stays.
     fn waits(self, query: &ChargeQuery, sale: &Sale) -> ChargeAnswer {
         let issued = match (&query.issued, codes::issued(query, sale, self.issuer)) {
             // A payer may hold the code already, so a later answer can't replace it.
@@ -128,7 +129,7 @@ impl Reader<'_> {
         known(query, sale, vec![fact])
     }
 
-    /// Returns whether a PIX ends by itself now. How long a boleto is waited for is the service's own rule.
+    /// Returns true if a PIX has now expired by itself. The expiry of a boleto is the service's own rule.
     fn time_is_over(self, query: &ChargeQuery) -> bool {
         match query.terms {
             Terms::Pix { expires_in_s } => {
@@ -180,8 +181,8 @@ fn money(query: &ChargeQuery, sale: &Sale) -> Vec<Fact> {
     facts
 }
 
-/// Money went back: what of it is not ours, somebody refunded at Cielo. That one's id follows from the sum, so that it is
-/// recorded once.
+/// Returns the fact for refunded money. The part that is not ours was refunded by somebody at Cielo. Its id is derived
+/// from the sum, so that it is recorded once.
 fn refund(query: &ChargeQuery, sale: &Sale) -> Option<Fact> {
     let given_back = sale.given_back();
     // While a refund by this service is under way, its effect on the sum would be reported as a stranger's.

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 pub struct Hold(Mutex<Option<Instant>>);
 
 impl Hold {
-    /// It wants no calls for so long. A longer wait that it asked for before stands.
+    /// Holds back calls for this long, as requested. A longer wait requested earlier remains in force.
     pub fn put(&self, after_ms: u64) {
         let until = Instant::now().checked_add(Duration::from_millis(after_ms));
         let mut held_until = self.held_until();

@@ -1,7 +1,7 @@
 //! Exchanges over HTTP/1.1, with TLS where the address says so.
 //!
-//! Time, connections and the size of an answer are bounded; redirects are answers, and no proxy is used. What is said
-//! about a failure names neither an address with its query nor a header.
+//! Time, connections and the size of an answer are bounded; redirects are answers, and no proxy is used. Texts about
+//! failures contain neither a query nor a header.
 
 use std::mem;
 use std::rc::Rc;
@@ -26,10 +26,10 @@ use super::{Exchange, ExchangeFactory, Failure, Request, Response, Verb};
 
 const MIB: usize = 1024 * 1024;
 
-/// The most that is read of an answer.
+/// Maximum size of an answer.
 const MAX_ANSWER_BYTES: usize = MIB;
 
-/// The most that is read of a file: Sicoob's movements of half a million boletos, zipped and in base64, are half of it.
+/// Maximum size of a file: Sicoob's movements of half a million boletos, zipped and in base64, are half of it.
 const MAX_FILE_BYTES: usize = 64 * MIB;
 
 /// The longest that connecting may take, and the handshake again.
@@ -62,7 +62,7 @@ impl HttpClientFactory {
     /// With these settings.
     ///
     /// # Errors
-    /// When an authority can't be used.
+    /// If an authority can't be used.
     pub fn new(settings: HttpClientSettings) -> Result<Self, String> {
         let HttpClientSettings { time_out, connections, identity, authorities } = settings;
         let roots = match authorities {
@@ -91,11 +91,11 @@ impl HttpClientFactory {
     fn open_for(&self, max_bytes: usize) -> Rc<dyn Exchange> {
         let client = Client::new(ClientSettings {
             tls: Arc::clone(&self.tls),
-            // Who configures an acquirer names its address.
+            // The address is named by whoever configures the acquirer.
             may_dial: Box::new(|_| true),
             at_once: self.connections,
             kept: self.connections,
-            // Both together end before the whole does, and so tell that nothing was sent.
+            // Both steps together end before the whole time-out, which shows that nothing was sent.
             step: (self.time_out / 3).min(LONGEST_STEP),
         });
         let places = Semaphore::new(self.connections.min(Semaphore::MAX_PERMITS));

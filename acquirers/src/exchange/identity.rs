@@ -26,7 +26,7 @@ impl ClientIdentity {
     /// Reads a certificate, followed by those that vouch for it, and the key of the first.
     ///
     /// # Errors
-    /// When one of the two can't be read, or they do not fit together. Nothing of their content is told.
+    /// If one of the two can't be read, or they do not match. The error reveals nothing of their content.
     pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
         let chain = read_certificates(certificates).map_err(IdentityError::Certificate)?;
         let private = PrivateKeyDer::from_pem_slice(key).map_err(|error| {
@@ -105,7 +105,7 @@ impl Authorities {
     /// Reads their certificates.
     ///
     /// # Errors
-    /// When there is none, or one that can't be read.
+    /// If there is none, or one that can't be read.
     pub fn from_pem(certificates: &[u8]) -> Result<Self, String> {
         let certificates = read_certificates(certificates)?;
         let authorities = Self(certificates);

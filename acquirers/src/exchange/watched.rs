@@ -36,7 +36,7 @@ pub struct LinkError {
 pub struct LinkStatus {
     /// Owner, for the log.
     acquirer: Option<AcquirerName>,
-    /// Tells whether the last request for a token brought none.
+    /// True if the last request for a token failed to get one.
     has_no_token: AtomicBool,
     view: Mutex<LinkView>,
     token_requests: [AtomicU64; TokenOutcome::ALL.len()],
@@ -49,7 +49,7 @@ pub enum TokenOutcome {
     Granted,
     /// The provider does not want to give one.
     Refused,
-    /// Without an answer, or with one that is no decision.
+    /// No answer, or one that decides nothing.
     Failed,
 }
 
@@ -130,7 +130,7 @@ impl LinkStatus {
         self.tell_token(token, outcome);
     }
 
-    /// Logs the first request of a row that brings no token, and the first that brings one again.
+    /// Logs the first of consecutive requests that get no token, and the first one that gets a token again.
     fn tell_token(&self, token: TokenOutcome, outcome: &Result<Response, Failure>) {
         let has_none = token != TokenOutcome::Granted;
         // Every call asks for a token while there is none, so only the change is logged.
@@ -155,7 +155,7 @@ impl LinkStatus {
     }
 }
 
-/// Returns whether an answer says that we may not or should not ask, or that the provider can't answer.
+/// Returns true if an answer means that we may not or should not ask, or that the provider can't answer.
 const fn is_about_the_way(status: u16) -> bool {
     matches!(status, 100..=199 | 300..=399 | 401 | 403 | 407 | 408 | 429) || status >= 500
 }

@@ -73,8 +73,8 @@ impl Pagarme {
         }
     }
 
-    /// Returns what the charges state. Of a chargeback the payables tell the amount, and of a paid charge the cost, some
-    /// time after it.
+    /// Returns the facts in the charges. The payables show the amount of a chargeback, and the cost of a paid charge
+    /// some time after payment.
     async fn stated(&self, query: &ChargeQuery, charges: &[ChargeThere], line: &Line) -> ChargeAnswer {
         let mut reader = self.reader(line);
         let Some(first) = charges.first() else { return lookup::answer(query, charges, reader) };
@@ -85,7 +85,7 @@ impl Pagarme {
         let payables = match line.payables_of(&first.id).await {
             Ok(payables) => payables,
             Err(Missing::Failed(failure)) if is_disputed => return ChargeAnswer::Failed(failure),
-            // What it cost is asked for again.
+            // The cost is asked for again later.
             Err(Missing::Failed(_) | Missing::Unknown) => Vec::new(),
         };
         reader.charged_back = payables::sum(&payables, Movement::Chargeback);
@@ -106,7 +106,7 @@ impl Pagarme {
         answer
     }
 
-    /// Reads the answer to a creation. What a repeated key brings is an old answer, so the order is read once more.
+    /// Reads the answer to a creation. A repeated key yields an old answer, so the order is read again.
     async fn created(&self, query: &ChargeQuery, reply: Reply, line: &Line) -> ChargeAnswer {
         let body = match reply {
             Reply::Body(body) => body,
@@ -262,7 +262,8 @@ impl Acquirer for Pagarme {
             return OperationAnswer::Refused("refund_unsupported".to_owned());
         }
         let line = self.line();
-        // What is withdrawn must be unpaid: the same call would give the money back. And a key is forgotten after a day.
+        // Only an unpaid charge may be withdrawn: for a paid one the same call would refund the money. And a key is
+        // forgotten after a day.
         let charge = match self.charge_of(query, &line).await {
             Ok(charge) => charge,
             Err(answer) => return unsent(answer),

@@ -54,7 +54,7 @@ pub(super) enum Reply {
 type Query<'a> = &'a [(&'a str, &'a str)];
 
 impl Line {
-    /// Makes an order.
+    /// Creates an order.
     pub(super) async fn create(&self, body: Zeroizing<Vec<u8>>, key: &str) -> Reply {
         self.act(Verb::Post, "/orders", body, key).await
     }
@@ -157,8 +157,8 @@ fn bytes_of(asked: &Value) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(asked.to_string().into_bytes())
 }
 
-/// Reads the call's effect from the status. A 401 or 403 had none; a 409 is of a call under the same key, and like
-/// everything that is no answer says nothing.
+/// Reads the call's effect from the status. A 401 or 403 had none. A 409 comes from another call under the same key,
+/// and proves nothing, like any other non-answer.
 fn read(response: &Response, now: Timestamp) -> Reply {
     let not_delivered = |why: &str| Reply::Failed(CallFailure::NotDelivered(why.to_owned()));
     let unknown = |status: u16| Reply::Failed(CallFailure::Unknown(format!("HTTP {status}")));

@@ -1,4 +1,4 @@
-//! Codes to pay with, checked before a payer sees them: a wrong one takes somebody's money to somewhere else.
+//! Codes to pay with, checked before a payer sees them: a wrong one would send the money elsewhere.
 
 use quita_domain::acquiring::{ChargeQuery, Issued};
 use quita_domain::boleto::{Bank, Barcode, Line, due_factor};

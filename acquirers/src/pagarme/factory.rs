@@ -29,7 +29,7 @@ use super::{CHARGE_ID, code, operation, request, splits};
 use crate::exchange::{Exchange, ExchangeFactory};
 use crate::field::Unreadable;
 
-/// Makes adapters of one account at Pagar.me; they share what is configured, and the pace of reads.
+/// Factory of the adapters of one account at Pagar.me. They share the configuration and the pace of reads.
 pub struct PagarmeFactory {
     spec: AcquirerSpec,
     notices: PagarmeNotices,
@@ -66,7 +66,7 @@ impl Shared {
 }
 
 impl PagarmeFactory {
-    /// Makes a factory of an account as it is configured, reached through these exchanges.
+    /// Creates the factory of an account with this configuration, reached through these exchanges.
     pub fn new(
         spec: AcquirerSpec,
         settings: PagarmeSettings,
@@ -125,8 +125,8 @@ impl AcquirerFactory for PagarmeFactory {
 
     fn account(&self) -> String {
         let settings = Arc::clone(&self.shared.configured().settings);
-        // The key is all that names an account. Its hash leaves no copy of it in memory, and reveals nothing of so long
-        // a text of chance.
+        // Only the key identifies an account. Its hash leaves no copy of it in memory, and reveals nothing about such a
+        // long random text.
         let key = Sha256::digest(settings.secret_key.expose());
         format!("{} {}", settings.base_url, hex(&key))
     }

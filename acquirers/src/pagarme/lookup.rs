@@ -1,7 +1,7 @@
 //! Finding charges: by Pagar.me's own ids where they are known, and by the code where there may be more.
 //!
-//! A code is no unique name at Pagar.me. Of several charges of one code the oldest that holds money or can be paid speaks
-//! for the payment; what the others hold is stated besides.
+//! Codes are not unique at Pagar.me. Of several charges with one code, the oldest that holds money or can be paid
+//! represents the payment. The holdings of the others are stated separately.
 
 use std::collections::BTreeSet;
 
@@ -206,7 +206,7 @@ pub(super) fn answer(query: &ChargeQuery, charges: &[Charge], reader: Reader<'_>
             statement.facts.extend(held);
             ChargeAnswer::Known(statement)
         }
-        // Of the one that counts nothing may ever be known, and the others hold something all the same.
+        // The outcome of the one that counts may never be known, but the others still hold something.
         ChargeAnswer::Failed(CallFailure::Unknown(why)) if !held.is_empty() => {
             let unclear = Fact::Unclear { id: first.id.to_string(), text: why };
             let facts = std::iter::once(unclear).chain(held).collect();

@@ -42,7 +42,7 @@ impl Credentials {
         let Some(("Basic" | "basic" | "BASIC", encoded)) = header.split_once(' ') else { return false };
         let Ok(given) = STANDARD.decode(encoded.trim()).map(Zeroizing::new) else { return false };
         let expected = Zeroizing::new(format!("{}:{}", self.user, self.password.expose()));
-        // Where no password is configured, an empty one must not be accepted.
+        // If no password is configured, an empty one must not be accepted.
         !self.password.expose().is_empty() && bool::from(given.as_slice().ct_eq(expected.as_bytes()))
     }
 }

@@ -72,12 +72,12 @@ pub(super) fn before_sending(
         {
             Some(OperationAnswer::Refused("less than that is left of the charge at Pagar.me".to_owned()))
         }
-        // The sums were right without any sending of ours: somebody at Pagar.me's desk moved the same amount.
+        // The sums were right without any sending of ours: somebody moved the same amount at Pagar.me.
         OperationAnswer::Done if !was_sent => Some(OperationAnswer::Contradicted(
             "the charge's sums moved by this amount before it was asked for".to_owned(),
         )),
         answer @ (OperationAnswer::Done | OperationAnswer::Contradicted(_)) => Some(answer),
-        // Another one's refund is under way, and the two could not be told apart.
+        // A refund by others is under way, and the two could not be told apart.
         OperationAnswer::Accepted if !was_sent => Some(OperationAnswer::Failed(CallFailure::NotDelivered(
             "another refund of the charge is under way".to_owned(),
         ))),

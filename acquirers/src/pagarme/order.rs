@@ -1,4 +1,4 @@
-//! Orders and charges as Pagar.me tells of them. Source: npm `@pagarme/pagarme-nodejs-sdk` 7.0.2, models.
+//! Orders and charges as Pagar.me represents them. Source: npm `@pagarme/pagarme-nodejs-sdk` 7.0.2, models.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! Reads within the limits that Pagar.me sets by the minute (docs.pagar.me, "Limites": 200 of orders and charges, 700 of
-//! payables). What would be too many waits for its turn; nothing is refused here.
+//! Reads within the limits that Pagar.me sets by the minute (docs.pagar.me, "Limites": 200 of orders and charges, 700
+//! of payables). Reads beyond the limits wait for their turn; nothing is refused here.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -126,7 +126,7 @@ fn cents(line: Object<'_>, name: &'static str) -> Result<Option<SignedMoney>, Un
     cents.map(|cents| Some(SignedMoney::from_cents(cents))).ok_or(Unreadable(name))
 }
 
-/// Returns the day in Brasília of a moment. Midnight in UTC stands for a day of the calendar.
+/// Returns the day in Brasília of an instant. Midnight in UTC denotes a calendar day.
 fn day(text: &str) -> Option<NaiveDate> {
     let (date, time) = text.split_at_checked(10)?;
     // Midnight in UTC would be the evening before in Brasília.

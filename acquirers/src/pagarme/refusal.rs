@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::field::Object;
 use crate::reason::clean;
 
-/// Maximum number of faults that are told.
+/// Maximum number of faults that are reported.
 const MAX_FAULTS: usize = 4;
 
 /// Reads `{"message": "…", "errors": {"order.customer.name": ["…"]}}`; anything else says no more than its status.

@@ -26,7 +26,7 @@ const DISPUTED: &str = "_disputed";
 pub(super) struct Reader<'a> {
     pub(super) settings: &'a PagarmeSettings,
     pub(super) now: Timestamp,
-    /// Amount that the holder took back, where payables tell.
+    /// Amount that the holder took back, if payables show it.
     pub(super) charged_back: Option<Money>,
     /// True if payables show that it came back.
     pub(super) is_dispute_won: bool,
@@ -137,8 +137,8 @@ impl Reader<'_> {
             (Step::Undecided(_), _) | (Step::Failed | Step::Expired | Step::Missing, Gateway::Error) => {
                 ChargeAnswer::Accepted(self.reference(query, charge))
             }
-            // The gateway refused the request before an issuer saw it,
-            // so it is no decline and another acquirer may take it.
+            // The gateway refused the request before an issuer saw it, so it is not a decline, and another acquirer may
+            // take it.
             (Step::Failed | Step::Expired | Step::NotAuthorized, Gateway::Refused)
                 if charge.last.return_code.is_none() && query.issued.is_none() =>
             {
@@ -170,7 +170,8 @@ impl Reader<'_> {
         }
     }
 
-    /// It waits for its payer, with a code that was checked. What was shown once stays.
+    /// Returns the fact for a charge that waits for its payer, with a checked code. A code that was already shown
+    /// stays.
     fn waits(self, query: &ChargeQuery, charge: &Charge) -> ChargeAnswer {
         let issued = match (&query.issued, codes::issued(query, charge, &self.settings.boleto)) {
             (Some(issued), _) => Issued::clone(issued),
@@ -256,7 +257,7 @@ fn money(query: &ChargeQuery, charge: &Charge) -> Vec<Fact> {
     if query.method.has_code() {
         facts.push(Fact::Concluded);
     }
-    // A won dispute has no status of its own: the charge is paid again, and only the stored note tells of the dispute.
+    // A won dispute has no status of its own: the charge is paid again, and only the stored note shows the dispute.
     if charge.status == ChargeStatus::Paid && query.reference.get(DISPUTED) == Some(charge.id.as_str()) {
         facts.push(dispute_won(charge));
     }
@@ -269,8 +270,8 @@ fn dispute_won(charge: &Charge) -> Fact {
     Fact::DisputeWon { id: format!("{}-won", charge.id), chargeback_id: Some(charge.id.to_string()) }
 }
 
-/// Returns the money that went back: what of it is not ours, somebody gave back at Pagar.me. That one's id follows from
-/// the sum, so that it is recorded once.
+/// Returns the fact for refunded money. The part that is not ours was refunded by somebody at Pagar.me. Its id is
+/// derived from the sum, so that it is recorded once.
 fn refund(query: &ChargeQuery, charge: &Charge) -> Option<Fact> {
     let given_back = charge.given_back();
     if query.operation_under_way || given_back.is_zero() {

@@ -10,7 +10,7 @@ const MAX_SHOWN: usize = 40;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ChargeStatus {
     Pending,
-    /// Money came: `paid`, `overpaid`, `underpaid`. Whether it is too much or too little only the amount tells.
+    /// Money came in: `paid`, `overpaid`, `underpaid`. Only the amount shows whether it is too much or too little.
     Paid,
     Canceled,
     Processing,

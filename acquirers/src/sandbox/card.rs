@@ -26,12 +26,12 @@ pub(super) fn reception(card: &MaskedCard) -> Reception {
     if special_digits(card) == Some("0119") { Reception::AnswerLost } else { Reception::Answered }
 }
 
-/// Returns whether the holder disputes the charge.
+/// Returns true if the holder disputes the charge.
 pub(super) fn is_disputed(card: &MaskedCard) -> bool {
     special_digits(card) == Some("0259")
 }
 
-/// Returns whether the card's limit is held and can't be captured.
+/// Returns true if the card's limit is held but can't be captured.
 pub(super) fn refuses_capture(card: &MaskedCard) -> bool {
     special_digits(card) == Some("0341")
 }

@@ -68,8 +68,9 @@ fn settlement(pay: &PayByHand, payment: &Payment, now: Timestamp) -> Settlement 
 
 /// The notice that the sandbox would send if this happened now.
 ///
-/// Its id holds the payment's version, or the chargeback that it is about: a double click is one notice, the same click
-/// after a change another. `Pay` tells the settlement that would come by itself, so that the payment is never paid twice.
+/// Its id contains the payment's version, or the chargeback that it is about. So a double click is one notice, but the
+/// same click after a change is another. `Pay` states the settlement that would come by itself, so that the payment is
+/// never paid twice.
 pub fn manual_notice(action: SandboxAction, pay: &PayByHand, payment: &Payment, now: Timestamp) -> Notice {
     let acquirer = payment.acquirer().cloned().unwrap_or_else(|| AcquirerName::new("sandbox"));
     let id = payment.id;

@@ -99,12 +99,12 @@ impl Script {
         (fact, rest)
     }
 
-    /// Returns whether it expires as its amount says, and not because the time went by.
+    /// Returns true if it expires because of its amount, not because the time has passed.
     pub(super) fn expires_by_itself(&self) -> bool {
         self.steps.iter().any(|step| matches!(step.fact, Fact::Expired))
     }
 
-    /// Returns whether the payer's money has come in by itself.
+    /// Returns true if the payer's money has come in by itself.
     pub(super) fn is_settled(&self, now: Timestamp) -> bool {
         self.steps.iter().any(|step| step.at <= now && matches!(step.fact, Fact::Settled(_)))
     }

@@ -84,8 +84,8 @@ fn unknown_at_most(failure: CallFailure) -> CallFailure {
     }
 }
 
-/// Registers a title. A refusal, whatever its words, is followed by an inquiry: the number may have been registered before,
-/// by us or by somebody else.
+/// Registers a title. Any refusal is followed by an inquiry, because the number may have been registered before, by us
+/// or by somebody else.
 async fn register(link: &Link, reader: &Reader<'_>, registration: &Registration) -> ChargeAnswer {
     let refusal = match link.register(registration).await {
         Ok(Answer::Success(answer)) => match read(&answer, reader.query) {

@@ -1,4 +1,4 @@
-//! Makes the adapters of one customer, one for each thread, and holds what they share: the credential with its token.
+//! Factory of the adapters of one customer, one for each thread. It holds their shared credential with its token.
 
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -27,7 +27,7 @@ use crate::api_pix::lenient::whole;
 use crate::bearer::Answer;
 use crate::exchange::ExchangeFactory;
 
-/// Makes the adapters of one customer of Sicoob.
+/// Factory of the adapters of one customer of Sicoob.
 pub struct SicoobFactory {
     spec: AcquirerSpec,
     numbers: NumberRange,
@@ -47,7 +47,7 @@ impl Current {
     }
 }
 
-/// Range of numbers as the bank tells it.
+/// Range of numbers, as stated by the bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BankRange {
     /// First number.
@@ -59,7 +59,7 @@ pub struct BankRange {
 }
 
 impl SicoobFactory {
-    /// Makes a factory of a customer as it is configured, reached through these exchanges. Nothing is sent.
+    /// Creates the factory of a customer with this configuration, reached through these exchanges. Sends nothing.
     pub fn new(
         spec: AcquirerSpec,
         settings: SicoobSettings,
@@ -99,7 +99,7 @@ impl SicoobFactory {
         self.current.credential().bearer.tokens.until()
     }
 
-    /// Has the bank call our address, if it is configured so. The outcome is kept.
+    /// Registers our address for the bank's callbacks, if configured, and keeps the outcome.
     pub async fn register_webhook(&self) -> RegistrationOutcome {
         let outcome = registration::register(&Link::open(self.current.credential())).await;
         *self.registration.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome.clone());

@@ -1,7 +1,8 @@
-//! Movements of a day: ordered, waited for, downloaded as a ZIP of JSON. What settled is the list for reconciliation.
+//! Movements of a day: ordered, awaited, and downloaded as a ZIP of JSON. The settlements are the list for
+//! reconciliation.
 //!
-//! The order of a day is kept until its last file was read, also by another reader: each file of it is a page. An order whose
-//! file can't be read is dropped, and made anew by the next try.
+//! The order of a day is kept until its last file was read, even by another reader: each of its files is a page. An
+//! order whose file can't be read is dropped, and the next attempt places a new one.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read as _};
@@ -228,7 +229,7 @@ fn unzipped(encoded: &str) -> Result<Vec<Value>, &'static str> {
     }
     let file = archive.by_index(0).map_err(|_| "the ZIP can't be read")?;
     let mut content = Vec::new();
-    // One byte more than the bound tells a file that is too large from one that fits exactly.
+    // One byte more than the limit distinguishes a file that is too large from one that fits exactly.
     file.take(MAX_BYTES.saturating_add(1))
         .read_to_end(&mut content)
         .map_err(|_| "the ZIP can't be unzipped")?;
@@ -263,7 +264,7 @@ fn numbered(
     Some(lines)
 }
 
-/// Returns the line of a record, without its number among those that say the same; none of a record that is no settlement.
+/// Returns the line of a record, without its number among identical ones; `None` if the record is not a settlement.
 ///
 /// # Errors
 /// The field that is missing: what is left out would be taken for what is not there.

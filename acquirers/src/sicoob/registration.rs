@@ -35,7 +35,7 @@ enum RegistrationChange {
     Revive(u64),
 }
 
-/// Has the bank call our address, if it is configured so.
+/// Registers our address for the bank's callbacks, if configured.
 pub(super) async fn register(link: &Link) -> RegistrationOutcome {
     let webhook = &link.settings().webhook;
     let (Some(address), CallbackRegistration::Register | CallbackRegistration::Replace) =

@@ -117,7 +117,7 @@ struct PayerAddress {
 }
 
 impl Registration {
-    /// Makes the registration of a charge under this number, which its payer sees under this name.
+    /// Creates the registration of a charge under this number, which its payer sees under this name.
     pub(super) fn new(
         charge: &Charge,
         due: &DueTerms,
@@ -237,7 +237,8 @@ impl PayerAddress {
     }
 }
 
-/// Returns street, number and complement. What is too long loses the complement first, then the end of the street.
+/// Returns street, number and complement. If they are too long together, the complement is dropped first, then the end
+/// of the street.
 fn street_line(street: &str, number: &str, complement: Option<&str>) -> String {
     let number = fold_ascii(number, MAX_STREET / 2);
     let room = MAX_STREET.saturating_sub(number.len()).saturating_sub(1);

@@ -33,7 +33,7 @@ pub(super) struct Reader<'a> {
 /// Relation of a title to the charge.
 enum Belonging {
     Ours,
-    /// It is of somebody else.
+    /// It belongs to somebody else.
     Foreign,
     /// The answer is about another title, or another amount.
     Other(String),
@@ -110,8 +110,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the statement of a title that was paid. Once the payment has its money, a line without a readable amount is
-    /// reported beside the others.
+    /// Returns the statement of a title that was paid. Once the payment has its money, a line without a readable amount
+    /// is reported in addition.
     fn paid(&self, title: &Title) -> ChargeAnswer {
         let are_readable = title.settlements.iter().all(|line| line.amount.is_some());
         let is_whole = are_readable && !title.settlements.is_empty();

@@ -27,7 +27,8 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Those of Bradesco hold for every other bank too: they are the narrower ones but for the sum.
+    /// Returns the rules of a provider. Bradesco's apply to every other bank too: except for the sum, they are the
+    /// stricter ones.
     pub(super) fn of(provider: &str) -> Self {
         let bradesco = Self {
             name: 34,
@@ -66,11 +67,11 @@ pub(super) struct Address {
     country: &'static str,
 }
 
-/// Room that a district keeps beside a long street.
+/// Minimum room left for the district beside a long street.
 const LEAST_DISTRICT: usize = 15;
 
-/// The payer's address. Where all parts together are too long, the complement makes way first, then the street, then the
-/// district: the number and the postal code find the house.
+/// Returns the payer's address. If all parts together are too long, the complement is shortened first, then the street,
+/// then the district. The number and the postal code suffice to find the house.
 pub(super) fn address(given: &PayerAddress, rules: Rules) -> Address {
     let part = |text: &str, max: usize| rules.cased(fold_ascii(text, max));
     let number = part(&given.number, rules.number);

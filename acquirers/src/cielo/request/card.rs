@@ -77,7 +77,7 @@ impl<'a> CardPayment<'a> {
     }
 }
 
-/// Letters and blanks; what joins two names becomes a blank.
+/// Keeps letters and blanks; characters that join two names become blanks.
 fn holder(name: &str) -> String {
     let folded = fold_ascii(name, name.len());
     let letters: String = folded

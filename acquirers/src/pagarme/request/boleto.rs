@@ -34,7 +34,7 @@ pub(super) struct Boleto<'a> {
     max_days_to_pay_past_due: Option<i64>,
 }
 
-/// Fine, or interest for each month, from so many days after the due date.
+/// Fine, or interest for each month, from this many days after the due date.
 #[derive(Serialize)]
 struct Surcharge {
     days: u8,
@@ -47,7 +47,7 @@ impl Surcharge {
         Self { days: 1, r#type, amount }
     }
 
-    /// Makes one of hundredths of a percent.
+    /// Creates a surcharge from hundredths of a percent.
     fn percentage(points: u32) -> Result<Self, Unsendable> {
         let whole = points.checked_div(100).filter(|_| points.is_multiple_of(100));
         whole.map(|percent| Self::new("percentage", u64::from(percent))).ok_or(TERMS_UNSUPPORTED)

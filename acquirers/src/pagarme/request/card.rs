@@ -19,7 +19,8 @@ pub(super) struct CreditCard<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     statement_descriptor: Option<&'a str>,
     operation_type: &'static str,
-    /// Else Pagar.me tries a refused card again by itself, after its merchant was told that it is declined.
+    /// Must be false: otherwise Pagar.me retries a refused card by itself, after its merchant was told that it is
+    /// declined.
     auto_recovery: bool,
     card: Card<'a>,
 }

@@ -15,7 +15,8 @@ const MAX_EMAIL: usize = 64;
 const MAX_NUMBER: usize = 15;
 const MAX_PART: usize = 64;
 
-/// Reason against this acquirer: it takes no e-mail address that is so long, and half of one is another's.
+/// Reason against this acquirer: it accepts no e-mail address of this length, and a truncated one would be someone
+/// else's.
 const EMAIL_TOO_LONG: &str = "email_too_long";
 
 /// Returns the reason why an e-mail address can't be sent, if there is one.
