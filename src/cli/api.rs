@@ -1,4 +1,4 @@
-//! Client of the running service, which calls it as a merchant's program does.
+//! Client of the running service, which calls it like a merchant's program.
 
 use awc::http::header::HeaderMap;
 use awc::http::{Method, StatusCode};
@@ -70,7 +70,7 @@ impl<'a> ApiRequest<'a> {
 /// Failed call.
 pub(super) struct FailedCall {
     pub(super) failure: Failure,
-    /// True if the same call may succeed later: nobody answered, or the service was busy or defective.
+    /// True if the same call may succeed later: there was no answer, or the service was busy or failed.
     pub(super) passes: bool,
 }
 
@@ -112,7 +112,7 @@ impl Api {
     /// Calls the service for a caller that may retry.
     pub(super) async fn exchange(&self, what: &str, call: ApiRequest<'_>) -> Result<String, FailedCall> {
         if !may_be_key(&self.key) {
-            // The key itself is not printed: it is a secret, whatever else is around it.
+            // The key itself is not printed: it is secret, even if it is malformed.
             let why = "the key has a character that no key has, such as a quotation mark or a blank; set QUITA_KEY again";
             return Err(FailedCall { failure: Failure::usage(why), passes: false });
         }
@@ -164,7 +164,7 @@ impl Api {
     }
 }
 
-/// Prints what only the headers of an answer tell.
+/// Prints information that only the headers of an answer contain.
 fn note_headers(headers: &HeaderMap) {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(output::printable);
     if let Some(names) = text("quita-ignored") {
@@ -187,7 +187,7 @@ fn refused(what: &str, json: &str) -> Failure {
         "" => detail.message.clone(),
         field => format!("{field}: {}", detail.message),
     });
-    // The message alone has the only violation already.
+    // The message already contains a single violation.
     for line in lines.filter(|line| details.len() > 1 || !message.starts_with(line.as_str())) {
         told.push_str(&format!("\n  {}", output::printable(&line)));
     }

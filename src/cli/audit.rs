@@ -80,7 +80,7 @@ async fn key_of(opened: &CommandStore) -> Result<ChainKey, Failure> {
     let url = &opened.url;
     match opened.strongbox().audit_key().await? {
         Some(AuditKey { key, has_begun: true }) => Ok(key),
-        // A key without an entry means that no service has started on this store yet.
+        // A key without any entry means that no service has started on this store yet.
         Some(AuditKey { has_begun: false, .. }) => {
             Err(Failure::failed(format!("{url} has no audit log yet: start the service once.")))
         }

@@ -34,7 +34,7 @@ const TIME_OUT: Duration = Duration::from_secs(30);
 /// Time limit for the whole comparison: a changed page could name many addresses that answer late.
 const MAX_DURATION: Duration = Duration::from_secs(120);
 
-/// Part of the address of every page of a link.
+/// Path segment in the address of every page of a link.
 const CHECKOUT: &str = "/checkout/";
 
 /// Path of the hashes of scripts for other pages.
@@ -46,7 +46,8 @@ const LANGUAGES: [&str; 2] = [PORTUGUESE, "en-US,en;q=0.9"];
 /// The language in which files are asked for.
 const PORTUGUESE: &str = "pt-BR,pt;q=0.9,en;q=0.8";
 
-/// Browser of a payer. Whoever changes pages for payers alone would leave any other program's as they are.
+/// User agent of a payer's browser: an attacker who changes pages only for payers would leave those for other programs
+/// unchanged.
 const BROWSER: &str = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 \
      Mobile Safari/537.36";
 
@@ -163,7 +164,7 @@ impl PageComparison {
         self.scripts_for_other_pages().await
     }
 
-    /// Prints a difference at once, and once though it may be there in both languages.
+    /// Prints a difference immediately, and only once even if it occurs in both languages.
     fn differ(&mut self, what: impl Into<String>) -> Result<(), Failure> {
         let what = what.into();
         if self.differences.contains(&what) {
@@ -236,7 +237,7 @@ impl PageComparison {
         Ok(findings)
     }
 
-    /// Checks a code by which a payer pays, and its picture. Notes the sentence about its receiver.
+    /// Checks a code by which a payer pays, and its picture. Records the sentence about its receiver.
     async fn payment_code(&mut self, code: &PaymentCode) -> Result<(), Failure> {
         match code.receiver() {
             Ok(receiver) => self.sentences.insert(receiver),
@@ -284,7 +285,7 @@ impl PageComparison {
         Ok(())
     }
 
-    /// Compares the scripts that are served to pages of a merchant's own, and their hashes.
+    /// Compares the scripts that are served to merchants' own pages, and their hashes.
     async fn scripts_for_other_pages(&mut self) -> Result<(), Failure> {
         for (path, content) in card_scripts() {
             let Ok(url) = self.at_home(&path) else { continue };

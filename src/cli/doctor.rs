@@ -89,7 +89,7 @@ async fn examine(settings: Settings) -> Vec<Finding> {
     findings
 }
 
-/// Checks what only the store can show, and the clock, which is compared with it.
+/// Checks everything that requires the store, and the clock, which is compared with it.
 async fn stored(config: &Config, running: Option<&RunningService>) -> Vec<Finding> {
     let now = SystemClock.now();
     let made_at = checks::program_made_at();
@@ -150,7 +150,7 @@ async fn reach(url: &StoreUrl) -> Result<Option<ReachedStore>, StoreError> {
         Ok(opened) => opened,
         Err(OpenError::Missing { .. }) => return Ok(None),
         Err(OpenError::Unusable { cause, .. }) => return Err(cause),
-        // Only who serves it is refused for being the second one.
+        // Only a serving process is refused because another one already serves the store.
         Err(error @ (OpenError::Served { .. } | OpenError::Misnamed { .. })) => {
             return Err(StoreError::Unavailable(error.to_string()));
         }

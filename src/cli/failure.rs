@@ -29,8 +29,8 @@ impl Failure {
         Self { message: message.to_string(), exit_code: 2 }
     }
 
-    /// Creates the failure of a service. A configuration that a restart does not mend has its own exit code, also if
-    /// only the store shows that it is wrong.
+    /// Creates the failure of a service. A configuration error that a restart can't fix has its own exit code, even if
+    /// only the store reveals it.
     pub fn of_service(error: &anyhow::Error) -> Self {
         let message = format!("{error:#}");
         let is_refused = error.downcast_ref::<SecretKeyError>().is_some_and(is_refused_key)
@@ -58,7 +58,7 @@ impl Display for Failure {
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
-        // A restart mends none: services are told by this code not to be started again.
+        // A restart fixes none of these: this code tells supervisors not to start the service again.
         Self::usage(error)
     }
 }

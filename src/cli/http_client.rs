@@ -33,7 +33,7 @@ fn install_cryptography() {
 /// Returns the sentence about a server that can't be reached.
 pub(super) fn unreachable(url: &Url, error: &SendRequestError) -> String {
     let why = error.to_string();
-    // What a plain server answers to TLS is no message of TLS.
+    // A plain server's answer to TLS is not a TLS message.
     let is_plain = url.scheme() == "https" && why.contains("InvalidContentType");
     let hint = if is_plain { ". It speaks http, and not https" } else { "" };
     format!("{url} can't be reached: {why}{hint}")

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::failure::Failure;
 
-/// Exit code of a program that ended because its reader did: 128 and the number of SIGPIPE.
+/// Exit code of a program that ended because its reader did: 128 plus the number of SIGPIPE.
 const READER_LEFT: u8 = 141;
 
 /// Writes one line of the result, and flushes it.

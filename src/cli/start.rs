@@ -10,7 +10,7 @@ use quita_config::{Config, Environment, LogConfig, LogFormat};
 
 /// Runs the service until a signal stops it. A failure is for people; in a log of JSON it is also a record.
 pub(super) async fn run(flags: ServiceFlags) -> Result<(), Failure> {
-    // Before the rest: whatever is refused of it belongs into the log.
+    // Read before the rest, because refused settings must be logged.
     let log = LogConfig::from_settings(flags.clone().settings());
     telemetry::start(log).map_err(Failure::failed)?;
     start(flags).await.inspect_err(|failure| match log.format {

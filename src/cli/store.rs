@@ -22,7 +22,8 @@ use quita_config::store_url::StoreUrl;
 
 /// Silence after which a node counts as gone.
 const GONE_AFTER_MS: u64 = 60_000;
-/// Time in which every node says that it writes the new form: it looks every five seconds, or is gone after a minute.
+/// Time within which every node must report that it writes the new form: it looks every five seconds, or counts as gone
+/// after a minute.
 const AGREED_WITHIN: Duration = Duration::from_secs(75);
 /// Pause between two looks at the nodes.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -30,7 +31,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 const OUTAGE_AT_MOST: Duration = Duration::from_secs(60);
 /// Pause before the store is asked again.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
-/// Payments that are rewritten at once: few enough that nobody who writes waits long.
+/// Payments that are rewritten at once: few enough that other writers do not wait long.
 const STEP: usize = 200;
 /// Interval of progress notes.
 const NOTE_EVERY: Duration = Duration::from_secs(2);
@@ -197,7 +198,7 @@ impl Upgrade {
         }
     }
 
-    /// Has every node write the new form, and the store refuse what an older program writes.
+    /// Makes every node write the new form, and the store refuse writes of older programs.
     async fn put_up_mark(&self, known: i64) -> Result<(), Failure> {
         self.patiently(async || self.to_upgrade.announce_form().await).await?;
         let deadline = Instant::now() + AGREED_WITHIN;
@@ -217,7 +218,7 @@ impl Upgrade {
             sleep(LOOK_EVERY).await;
         }
         self.patiently(async || self.to_upgrade.refuse_older_forms().await).await?;
-        // One that was started since the first look.
+        // Nodes that were started since the first look.
         let mut older = self.alive().await?;
         older.retain(|node| node.knows_form < known);
         if !older.is_empty() {

@@ -3,19 +3,19 @@
 use actix_web::HttpRequest;
 use actix_web::http::header::{Accept, Header as _, Quality};
 
-/// Returns true if the client asks for a page, as browsers do for what they open. A client that only takes anything gets
-/// what programs get.
+/// Returns true if the client asks for a page, as browsers do when they open an address. A client that accepts anything
+/// gets the answer for programs.
 pub(super) fn asks_for_page(request: &HttpRequest) -> bool {
     let page = quality_of(request, "text/html");
     page > Quality::ZERO && page >= quality_of(request, "application/json")
 }
 
-/// Returns true if the client names JSON, and does not rather have a page.
+/// Returns true if the client names JSON, and does not prefer a page.
 pub(super) fn asks_for_json(request: &HttpRequest) -> bool {
     quality_of(request, "application/json") > Quality::ZERO && !asks_for_page(request)
 }
 
-/// Returns how much the client wants a media type that its `Accept` names; zero if it does not.
+/// Returns the quality of a media type in the client's `Accept`; zero if it is not named.
 fn quality_of(request: &HttpRequest, media_type: &str) -> Quality {
     let Ok(accepted) = Accept::parse(request) else { return Quality::ZERO };
     let named = accepted.iter().filter(|range| range.item.essence_str() == media_type);

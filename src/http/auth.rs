@@ -59,7 +59,7 @@ async fn authorize(request: &HttpRequest, scope: Scope) -> Result<Caller, ApiErr
         edge.verifier.refused().count_key(RefusedRequest::Scope, &caller.key_id);
         return Err(ApiError::new(ErrorCode::PublishableKey, wordings::publishable_key()));
     }
-    // Counted after the key is known and before anything else costs work: unknown keys have limits of their own.
+    // Counted after the key is known and before any other work: unknown keys have separate limits.
     edge.rate_limit.count(&caller.key_id)?;
     require(edge, &caller, scope)?;
     query::refuse_unread(request)?;
@@ -75,13 +75,13 @@ pub(super) fn require(edge: &Edge, caller: &Caller, scope: Scope) -> Result<(), 
     Err(ApiError::forbidden(wordings::no_scope(scope.as_str())))
 }
 
-/// Returns the caller of a request, whatever its key may do.
+/// Returns the caller of a request, whatever its scopes.
 pub(super) async fn identify(request: &HttpRequest) -> Result<Caller, ApiError> {
     let Some(edge) = request.app_data::<web::Data<Edge>>() else { return Err(ApiError::defect("no edge")) };
     let mut sent = request.headers().get_all(AUTHORIZATION);
     let only = match (sent.next(), sent.next()) {
         (Some(header), None) => header.to_str().map_err(|_| wordings::no_bearer()),
-        // Of two headers, a proxy and this service could each believe a different one.
+        // With two headers, a proxy and this service could each use a different one.
         (Some(_), Some(_)) => Err(wordings::several_authorizations()),
         (None, _) => Err(wordings::no_authorization()),
     };
@@ -108,7 +108,7 @@ pub(super) async fn identify(request: &HttpRequest) -> Result<Caller, ApiError> 
     Ok(caller)
 }
 
-/// Notes the caller of a request that is refused whoever sends it, so that the merchant finds the refusal in its list.
+/// Records the caller of a request that is refused for any caller, so that the merchant finds the refusal in its list.
 /// A missing or unknown key changes nothing.
 pub(super) async fn note_known_caller(request: &HttpRequest) {
     let Some(edge) = request.app_data::<web::Data<Edge>>() else { return };
@@ -124,7 +124,7 @@ pub(super) async fn note_known_caller(request: &HttpRequest) {
     }
 }
 
-/// Returns the kind of the key in the header. A key whose secret was right is of the kind that its prefix says.
+/// Returns the kind of the key in the header. If its secret was right, its prefix shows the kind.
 fn kind_of(header: &str) -> KeyKind {
     bearer(header).and_then(PresentedKey::parse).map(|presented| presented.kind).unwrap_or_default()
 }

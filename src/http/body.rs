@@ -18,14 +18,14 @@ use super::errors::{ApiError, ErrorCode, wordings};
 const MAX_BYTES: usize = 256 * 1024;
 /// The largest form of a payer.
 const MAX_FORM_BYTES: usize = 64 * 1024;
-/// The largest body with a card, which has its number, its holder's name and two short texts.
+/// The largest body with a card: its number, its holder's name and two short texts.
 const MAX_CARD_BYTES: usize = 8 * 1024;
 /// Initial capacity of a body, unless a smaller length is announced.
 const FIRST_ROOM: usize = 8 * 1024;
 /// Time within which a caller must send the body.
 pub(crate) const BODY_TIME_OUT: Duration = Duration::from_secs(10);
 
-/// Bytes of a whole body. No copy of them is left behind here.
+/// Bytes of a whole body. No copy of them is left behind in memory here.
 pub(crate) type RequestBody = Zeroizing<Vec<u8>>;
 
 /// Reads a JSON body.
@@ -38,7 +38,7 @@ pub(crate) async fn read_json_form(request: &HttpRequest, payload: Payload) -> R
     read_json_within(request, payload, MAX_FORM_BYTES).await
 }
 
-/// Reads a JSON body with nothing but a card: anybody may send one with the key that stands in a page.
+/// Reads a JSON body with only a card. Anyone may send one with the publishable key of a page.
 pub(crate) async fn read_json_card(request: &HttpRequest, payload: Payload) -> Result<RequestBody, ApiError> {
     read_json_within(request, payload, MAX_CARD_BYTES).await
 }
@@ -105,7 +105,7 @@ pub(crate) async fn read_form(request: &HttpRequest, payload: Payload) -> Result
 
 async fn read_within(request: &HttpRequest, payload: Payload, most: usize) -> Result<RequestBody, ApiError> {
     let announced = announced_length(request);
-    // Refused by its announcement, so that nothing of a body that is too large is read.
+    // Refused by its announced length, so that no part of a body that is too large is read.
     if announced.is_some_and(|length| length > most) {
         return Err(too_large(most));
     }
@@ -123,7 +123,7 @@ async fn collect(mut payload: Payload, room: usize, most: usize) -> Result<Reque
     let mut body = RequestBody::new(Vec::with_capacity(room));
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_| ApiError::new(ErrorCode::UnreadableBody, wordings::broken_body()))?;
-        // Checked again while reading: a chunked body announces no length, and an announced one need not be true.
+        // Checked again while reading: a chunked body announces no length, and an announced length may be wrong.
         if body.len().saturating_add(chunk.len()) > most {
             return Err(too_large(most));
         }

@@ -1,4 +1,4 @@
-//! The script for pages of a merchant's own, and the hashes with which such a page pins it.
+//! The script for a merchant's own pages, and the hashes with which such a page pins it.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ use super::errors::ApiError;
 /// Header that lets pages of other origins embed a file (Fetch, section 3.7).
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// Every version of the script, oldest first. A version that was released never changes.
-// 1.1 is withdrawn: an element of the page named `currentScript` could lead its cards elsewhere.
+/// Every version of the script, oldest first. A released version never changes.
+// 1.1 is withdrawn: an element of the page named `currentScript` could send its cards elsewhere.
 const VERSIONS: [(&str, &str); 2] =
     [("v1.2.js", include_str!("card_script/v1.2.js")), ("v1.3.js", include_str!("card_script/v1.3.js"))];
 

@@ -1,8 +1,8 @@
-//! Limits against robots that try cards on the pages of payment links.
+//! Limits against bots that test cards on the pages of payment links.
 //!
 //! A try is a card that was sent to an acquirer and was not approved. It is counted in the store before the card is
-//! sent, under its link and under the payer's network, and taken back if the card is approved. An outcome that is
-//! unknown counts until it is clear.
+//! sent, under its link and under the payer's network. It is uncounted if the card is approved. An unknown outcome
+//! counts until it is known.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ const REPORTED_DECLINES: u32 = 20;
 /// Pause between two looks at a payment whose outcome is unknown.
 const LOOK_AFTER: Duration = Duration::from_secs(5);
 
-/// Looks at such a payment: after an hour its try counts no more.
+/// Maximum number of looks at such a payment: after an hour its try no longer counts.
 const MOST_LOOKS: u32 = 720;
 
 /// Returns the limits of a try: at its link, and of its network at all links. A link for several payments allows one
@@ -65,7 +65,7 @@ pub(super) struct CountedTry {
     pub(super) at: Timestamp,
 }
 
-/// Settles a try by what became of its payment.
+/// Settles a try according to the outcome of its payment.
 pub(super) async fn settle(edge: &Data<Edge>, counted: CountedTry, payment: &Payment) {
     match outcome_of(payment) {
         // No acquirer was asked, so nothing was tried.
@@ -81,12 +81,13 @@ pub(super) async fn settle(edge: &Data<Edge>, counted: CountedTry, payment: &Pay
     }
 }
 
-/// Looks at a payment until its outcome is clear, and concludes its try. If the process ends before, the try counts for
-/// the rest of its hour.
+/// Polls a payment until its outcome is known, and then settles its try. If the process ends earlier, the try counts
+/// for the rest of its hour.
 async fn follow(edge: Data<Edge>, counted: CountedTry, id: TransactionId) {
     for _ in 0..MOST_LOOKS {
         sleep(LOOK_AFTER).await;
-        // An outage of the store ends no look: the outcome is still unknown, and a robot must not gain by it.
+        // An outage of the store does not end the polling: the outcome is still unknown, and a bot must not gain from
+        // it.
         let Ok(Some(payment)) = edge.payments.read(id).await else { continue };
         match outcome_of(&payment) {
             TryOutcome::Unknown | TryOutcome::Limited => {}
@@ -98,12 +99,12 @@ async fn follow(edge: Data<Edge>, counted: CountedTry, id: TransactionId) {
     }
 }
 
-/// Returns what became of a card, by the status of its payment.
+/// Returns the outcome of a card, from the status of its payment.
 fn outcome_of(payment: &Payment) -> TryOutcome {
     match payment.status() {
         Status::Initial | Status::Pending => TryOutcome::Unknown,
         Status::Approved | Status::Paid | Status::Refund | Status::Chargeback => TryOutcome::Approved,
-        // A card that ended without approval was tried all the same, whatever ended it.
+        // A card that ended without approval was still tried, whatever ended it.
         Status::Declined | Status::Expired | Status::Cancelled => TryOutcome::Declined,
     }
 }
@@ -123,7 +124,7 @@ impl CountedTry {
         }
     }
 
-    /// Takes the try back. If that fails, it counts for the rest of its hour.
+    /// Uncounts the try. If that fails, it counts for the rest of its hour.
     async fn take_back(&self, edge: &Edge) {
         for limit in &self.limits {
             if let Err(error) = edge.links.uncount_event(&limit.name, self.at).await {
@@ -133,7 +134,7 @@ impl CountedTry {
     }
 
     async fn note_approval(&self, edge: &Edge) -> Result<(), StoreError> {
-        // An approved card uses up such a link, so there is nothing that another try could be allowed for.
+        // An approved card uses up such a link, so no further try could follow.
         if self.link.is_for_one() {
             return Ok(());
         }
@@ -143,13 +144,13 @@ impl CountedTry {
         edge.links.count_event(&limit, edge.clock.now()).await.map(drop)
     }
 
-    /// Counts a declined card. The one that makes them too many for a day is reported.
+    /// Counts a declined card. The one that reaches the limit of a day is reported.
     async fn note_decline(&self, edge: &Edge) -> Result<(), StoreError> {
         let name = name_of(edge, &self.link, "declined");
         let limit = EventLimit { name, most: REPORTED_DECLINES, within_ms: DAY_MS };
         let now = edge.clock.now();
         if edge.links.count_event(&limit, now).await?.is_some() {
-            // They were too many before.
+            // The limit was already exceeded.
             return Ok(());
         }
         let declined = edge.links.counted_events(&limit.name, now.minus_ms(DAY_MS)).await?;

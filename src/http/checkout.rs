@@ -1,7 +1,7 @@
-//! The page of a payment link: the form, the payment that it begins, and giving that up.
+//! The page of a payment link: the form, the payment that it begins, and giving that payment up.
 //!
-//! A GET stores nothing and calls nobody. A POST needs the number of a form of ours, and ends with a redirect unless
-//! the form has mistakes.
+//! A GET stores nothing and calls no acquirer. A POST needs the number of a form that this service issued, and ends
+//! with a redirect unless the form has mistakes.
 
 mod card;
 mod due;
@@ -62,7 +62,7 @@ const CROWDED_RETRY_S: u64 = 5;
 /// Seconds after which a payer tries again while waiting payments hold their half of the uses.
 const HELD_RETRY_S: u64 = 60;
 
-/// A page under the way to its visitor.
+/// A visit to a page, while its answer is prepared.
 struct Visit<'a> {
     edge: &'a Data<Edge>,
     language: Language,
@@ -127,7 +127,7 @@ fn refusal_of_post(
     }
 }
 
-/// Returns the page that says why none is shown, or the error for a program.
+/// Returns the page that explains why nothing is shown, or the error for a program.
 fn refusal_of_look(edge: &Edge, language: Language, request: &HttpRequest, refused: Refused) -> HttpResponse {
     if asks_for_json(request) {
         return HttpResponse::from_error(refused.error());
@@ -147,7 +147,7 @@ async fn visit<'a>(
     payment_token: Option<&str>,
 ) -> Result<Visit<'a>, Refused> {
     let id = edge.keyring.link_of(token).ok_or_else(Refused::nothing_here)?;
-    // Every page begins with it: a store that is silent is told to the payer, who would wait in vain.
+    // Every page begins with this read. If the store is silent, the payer is told instead of being kept waiting.
     let read = timeout(STORE_ANSWERS_WITHIN, edge.links.link(id)).await;
     let read = read.unwrap_or_else(|_| Err(StoreError::Unavailable("the store takes too long".into())));
     let link = read.map_err(Denied::from).map_err(ApiError::from)?.ok_or_else(ApiError::link_not_found)?;
@@ -161,7 +161,7 @@ async fn visit<'a>(
 async fn payment_of(edge: &Edge, link: &Link, token: &str) -> Result<Payment, Refused> {
     let id = edge.keyring.page_payment(token).ok_or_else(Refused::nothing_here)?;
     let payment = edge.payments.read(id).await.map_err(ApiError::from)?.ok_or_else(Refused::nothing_here)?;
-    // A key that was replaced can still make a valid token, but not the one that the payment stored.
+    // A replaced key can still derive a valid token, but not the one stored with the payment.
     let is_own: bool = payment.page_token.as_bytes().ct_eq(token.as_bytes()).into();
     let is_of_link = payment.link == Some(link.id) && !link.is_for_one();
     if is_own && is_of_link { Ok(payment.as_ref().clone()) } else { Err(Refused::nothing_here()) }
@@ -176,7 +176,7 @@ async fn submitted(
     request: &HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, Refused> {
-    // Refused before the body is read: another site must not have a payer's browser send a form here.
+    // Refused before the body is read: another site must not make a payer's browser send a form here.
     if is_from_elsewhere(edge, request) {
         return Err(Refused::foreign());
     }
@@ -188,7 +188,7 @@ async fn submitted(
         return visit.pay_by_card(&fields, card, &network).await;
     }
     let fields = read_form(request, payload).await?;
-    // The number makes a repeated form the same payment, so one that is not ours could be sent without end.
+    // The number makes a repeated form the same payment. With invented numbers, forms could be sent without end.
     if !edge.keyring.is_form_number(visit.link.id, text_of(&fields, "form")) {
         return Err(Refused::foreign());
     }
@@ -219,7 +219,7 @@ impl Visit<'_> {
         match status {
             LinkStatus::Open if is_sold_out => self.notice(sold_out(self.language), StatusCode::OK).await,
             LinkStatus::Open => {
-                // The words stand over an empty form, at no field.
+                // The words are shown above an empty form, at no field.
                 let whole = |payment: &Payment| FormMistake { field: "", ..self.decline(payment) };
                 let mistakes = declined.as_ref().map(whole).into_iter().collect();
                 let typed = PayerInput::default();
@@ -232,7 +232,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Returns the payments of a link for one payment that its page is about, which is one for all; none of any other.
+    /// Returns the payments shown on the page of a link for one payment. Empty for any other link.
     async fn of_page(&self) -> Result<Vec<Payment>, Refused> {
         if !self.link.is_for_one() {
             return Ok(Vec::new());
@@ -249,7 +249,8 @@ impl Visit<'_> {
         if chosen.is_none() {
             mistakes.push(mistake(self.language, "method", code::REQUIRED));
         }
-        // Without a choice the other fields are checked for the first method, so that all mistakes show at once.
+        // If no method was chosen, the other fields are checked for the first method, so that all mistakes show at
+        // once.
         let Some(method) = chosen.or_else(|| methods.first().copied()) else {
             let filled = FilledForm { chosen: None, typed: &typed, mistakes };
             return self.form_page(filled, StatusCode::UNPROCESSABLE_ENTITY).await;
@@ -259,7 +260,8 @@ impl Visit<'_> {
         }
         self.check_cep(method, &typed, &mut mistakes);
         if !mistakes.is_empty() {
-            // A card without its script lacks the card, which is no mistake of its payer. A boleto needs the same fields.
+            // Without the script a card form lacks the card, which is not the payer's mistake. A boleto needs the same
+            // fields.
             let checked = if method == Method::CreditCard { Method::Boleto } else { method };
             let rejection = self.rejection(checked, &typed);
             self.add(&mut mistakes, rejection.as_ref());
@@ -284,7 +286,7 @@ impl Visit<'_> {
                 let code = if all_last { "half_held" } else { "boletos_held" };
                 self.form_for_later(method, &typed, code, StatusCode::CONFLICT, HELD_RETRY_S).await
             }
-            // The page shows what is so: what waits, sold out, expired.
+            // The page shows the current state: waiting, sold out or expired.
             Err(NotBegun::NoUse(NoUse::Over(_) | NoUse::AllHeld)) => Ok(self.redirect(None)),
             Err(NotBegun::NoUse(NoUse::Crowded)) => {
                 let status = StatusCode::SERVICE_UNAVAILABLE;
@@ -299,7 +301,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Finds card numbers in every field, also in those that the form does not have.
+    /// Finds card numbers in every field, including unknown ones.
     fn card_numbers_in(&self, fields: &FormFields) -> Vec<FormMistake> {
         let holds_card = |text: &str| holds_card_number(text);
         let with_card =
@@ -309,7 +311,7 @@ impl Visit<'_> {
             let field = FIELDS.into_iter().find(has_place).unwrap_or_default();
             mistake(self.language, field, code::CARD_NUMBER)
         };
-        // One for each place: a form may have thousands of fields.
+        // One mistake for each place, because a form may have thousands of fields.
         let mut places = BTreeSet::new();
         with_card.map(mistake_in).filter(|found| places.insert(found.field)).collect()
     }
@@ -359,7 +361,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Adds the mistakes that a rejection tells, one for each field.
+    /// Adds the mistakes in a rejection, one for each field.
     fn add(&self, mistakes: &mut Vec<FormMistake>, rejection: Option<&Rejection>) {
         for violation in rejection.into_iter().flat_map(|rejection| &rejection.violations) {
             let field = field_of(&violation.field);
@@ -373,14 +375,14 @@ impl Visit<'_> {
         mistakes.sort_by_key(|mistake| FIELDS.iter().position(|field| *field == mistake.field));
     }
 
-    /// Gives up the payment that waits, if it is the one that the payer saw.
+    /// Gives up the waiting payment, if it is the one that the payer saw.
     async fn give_up(self, seen: &str) -> Result<HttpResponse, Refused> {
         let waiting = match &self.payment {
             Some(payment) => Some(payment.clone()),
-            // Beside a paid one there may be one that waits.
+            // In addition to a paid one there may be a waiting one.
             None => self.of_page().await?.into_iter().find(|payment| payment.id.to_string() == seen),
         };
-        // A card that was sent can't be given up: its outcome is all that is missing.
+        // A card that was sent can't be given up: only its outcome is missing.
         let can_be_given_up = |payment: &Payment| {
             is_waiting(payment.status())
                 && payment.method() != Method::CreditCard
@@ -409,8 +411,8 @@ impl Visit<'_> {
 
     fn path_of(&self, payment: Option<&Payment>) -> String {
         match payment.filter(|_| !self.link.is_for_one()) {
-            // The page of a link for many is open to everybody, so
-            // each payment has an address that only its payer knows.
+            // The page of a link for several payments is open to everyone, so each payment has an address that only its
+            // payer knows.
             Some(payment) => format!("{}/{}", self.path(), payment.page_token),
             None => self.path(),
         }
@@ -443,7 +445,7 @@ impl Visit<'_> {
         Ok(rendered(&page, status))
     }
 
-    /// Returns the form with what was typed, for another try after this number of seconds.
+    /// Returns the form as it was filled in, for another attempt after this number of seconds.
     async fn form_for_later(
         &self,
         method: Method,
@@ -463,7 +465,7 @@ impl Visit<'_> {
         Ok(rendered(&self.bare(state).await?, status))
     }
 
-    /// Returns the words for a payment's status; of a declined card those that say what its payer can do.
+    /// Returns the words for a payment's status. For a declined card they say what its payer can do.
     fn state_of(&self, payment: &Payment) -> StateView {
         let state = state_of(self.language, payment.method(), payment.status());
         if payment.status() == Status::Declined && payment.method() == Method::CreditCard {
@@ -498,15 +500,15 @@ impl Visit<'_> {
     }
 }
 
-/// Returns the payment that the page of a link for one payment shows: a paid one before one that waits.
+/// Returns the payment that the page of a link for one payment shows. A paid one takes precedence over a waiting one.
 fn shown_of(newest: Vec<Payment>) -> Option<Payment> {
     let paid = newest.iter().position(|payment| payment.state.paid_at.is_some());
     let place = paid.or_else(|| newest.iter().position(|payment| holds_a_use(payment.status())))?;
     newest.into_iter().nth(place)
 }
 
-/// Returns the payment of a link for one payment that waits although another one was paid: it was given up, and paid all
-/// the same. A card's outcome is awaited, and nobody can give it up.
+/// Returns the payment of a link for one payment that waits although another one was paid: the other was given up, but
+/// then paid nevertheless. A card is excluded: its outcome is awaited, and it can't be given up.
 fn unneeded_of(newest: &[Payment]) -> Option<Payment> {
     newest.iter().find(|payment| payment.state.paid_at.is_some())?;
     let waits = |payment: &&Payment| {

@@ -29,7 +29,7 @@ pub(crate) fn address_of(request: &HttpRequest, is_behind_proxy: bool) -> IpAddr
         }),
         (false, None) | (true, Some(_)) => {}
     }
-    // The last entry is the proxy's own. Everything before it was sent by the client, who may have made it up.
+    // The last entry is the proxy's own. Everything before it was sent by the client, and may be forged.
     let forwarded = || parse(header?.to_str().ok()?.rsplit(',').next()?.trim());
     is_behind_proxy.then(forwarded).flatten().unwrap_or_else(|| peer_of(request))
 }

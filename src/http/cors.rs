@@ -12,7 +12,7 @@ use actix_web::{Error, HttpMessage, HttpRequest, HttpResponse};
 
 use super::edge::Edge;
 
-/// Time for which a browser keeps the answer to a preflight, in seconds.
+/// Time for which a browser caches the answer to a preflight, in seconds.
 const MAX_AGE: &str = "600";
 
 /// Maximum length of an origin: a scheme, a name of 253 characters (RFC 1035, section 2.3.4) and a port.
@@ -22,8 +22,8 @@ const MAX_LENGTH: usize = "https://".len() + 253 + ":65535".len();
 #[derive(Clone, Copy)]
 struct IsAllowed(bool);
 
-/// Returns the origin that a request states. Several, one that is no text, or one that is too long are an origin that
-/// nobody has.
+/// Returns the origin that a request states. Several origins, one that is not text, or one that is too long count as an
+/// origin that nobody has.
 pub(super) fn origin_of(headers: &HeaderMap) -> Option<&str> {
     let mut sent = headers.get_all(ORIGIN);
     match (sent.next(), sent.next()) {
@@ -33,7 +33,7 @@ pub(super) fn origin_of(headers: &HeaderMap) -> Option<&str> {
     }
 }
 
-/// Notes that the key's own list decides about the origin of this request.
+/// Records that the key's own list decides about the origin of this request.
 pub(super) fn note(request: &HttpRequest, is_allowed: bool) {
     request.extensions_mut().insert(IsAllowed(is_allowed));
 }
@@ -52,7 +52,7 @@ pub(super) async fn preflight(edge: Data<Edge>, request: HttpRequest) -> HttpRes
         response.insert_header((ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type"));
         response.insert_header((ACCESS_CONTROL_MAX_AGE, MAX_AGE));
     } else if let Some(origin) = origin {
-        // The browser sends nothing after this, and tells its page no reason.
+        // The browser sends nothing after this, and gives its page no reason.
         edge.verifier.refused().count_origin(origin);
     }
     response.finish()
@@ -73,7 +73,7 @@ pub(super) async fn with_origin<B: MessageBody>(
     let (Some(origin), Some(edge)) = (origin, edge) else { return Ok(response) };
     let is_allowed = match noted {
         Some(IsAllowed(is_allowed)) => is_allowed,
-        // No key was accepted: the page may read that, if it is one of somebody's here.
+        // No key was accepted. The page may read that if its origin belongs to any application here.
         None => edge.tokens.origins.contains(&origin).await,
     };
     if is_allowed && let Ok(value) = HeaderValue::from_str(&origin) {

@@ -42,13 +42,13 @@ pub(crate) async fn page() -> HttpResponse {
     response
 }
 
-/// `GET /docs/` and every page of the documentation with a slash too many: leads to the page.
+/// `GET /docs/` and every documentation page with a trailing slash: redirects to the page.
 pub(crate) async fn without_slash(edge: Data<Edge>, page: Path<String>) -> HttpResponse {
     let location = format!("{}/docs{page}", edge.mount);
     HttpResponse::PermanentRedirect().insert_header((LOCATION, location)).finish()
 }
 
-/// `GET /docs/{language}`: leads to the first guide.
+/// `GET /docs/{language}`: redirects to the first guide.
 pub(crate) async fn first_guide(edge: Data<Edge>, language: Path<String>) -> HttpResponse {
     let location = format!("{}/docs/{language}/quickstart", edge.mount);
     HttpResponse::TemporaryRedirect().insert_header((LOCATION, location)).finish()

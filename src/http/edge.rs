@@ -41,7 +41,7 @@ pub struct Edge {
     pub(super) people: Arc<dyn PeopleStore>,
     /// Bounds of the pages of payment links.
     pub(super) checkout: CheckoutConfig,
-    /// Store whose form decides about what needs a newer one.
+    /// Store whose form determines the available features.
     form: Arc<dyn OperatorStore>,
     /// Store of payment links.
     pub(crate) links: Arc<dyn LinkStore>,
@@ -54,7 +54,7 @@ pub struct Edge {
     acquirers: Vec<AcquirerConfig>,
 }
 
-/// Parts of the service that the handlers use.
+/// Parts of the service used by the handlers.
 pub(crate) struct EdgeParts {
     pub(crate) payments: Payments,
     pub(crate) verifier: KeyVerifier,
@@ -98,7 +98,7 @@ impl Edge {
     /// Returns the URL that receives the events of a new payment: its own, or else the endpoint of its application.
     ///
     /// # Errors
-    /// Fails if the store does not answer; an order with a URL asks nothing.
+    /// Fails if the store does not answer. For an order with a URL the store is not asked.
     pub(crate) async fn endpoint(&self, order: &Order, owner: &Owner) -> Result<Option<String>, StoreError> {
         match &order.postback_url {
             Some(url) => Ok(Some(url.clone())),

@@ -1,4 +1,4 @@
-//! Pages of lists whose entries payments hold: deliveries, refunds, disputes.
+//! Pages of lists whose entries are parts of payments: deliveries, refunds, disputes.
 
 use actix_web::HttpResponse;
 use quita_actors::Denied;
@@ -43,8 +43,8 @@ pub(super) async fn page<L: EntryList>(
         let Some(last) = listed.last() else { break };
         after = Some(place_of(last));
         found.extend(listed.iter().flat_map(|listed| entries_of(list, listed)));
-        // Payments decide, not entries: a payment that is listed
-        // may hold fewer matching entries than there is room for.
+        // The number of payments decides, not that of entries: a listed payment may have fewer matching entries than
+        // there is room for.
         if listed.len() < limit {
             break;
         }
@@ -73,7 +73,7 @@ async fn rest_of_payment<L: EntryList>(
     let Some(after) = cursor.filter(|after| after.index > 0) else { return Ok(Vec::new()) };
     let listed = match edge.payments.read_own(after.payment.id, owner).await {
         Ok(payment) => Ok(Payment::clone(&payment)),
-        // A payment that can't be read any more is named in the page, as in the rest of the list, and does not end it.
+        // A payment that has become unreadable is named in the page, as elsewhere in the list, and does not end it.
         Err(Denied::StoreUnavailable(StoreError::Unreadable(_))) => Err(Unreadable(after.payment)),
         Err(denied) => return Err(denied.into()),
     };

@@ -70,7 +70,7 @@ impl ApiError {
         Self::new(ErrorCode::NotFound, wordings::link_not_found())
     }
 
-    /// Returns the error for methods of a link that no acquirer takes in its mode, by their places in the list.
+    /// Returns the error for methods of a link that no acquirer takes in its mode, by their positions in the list.
     pub(crate) fn methods_unavailable(places: impl IntoIterator<Item = usize>) -> Self {
         let message = wordings::of_denied(&Denied::MethodUnavailable);
         let detail = |place: usize| Violation {
@@ -142,7 +142,8 @@ impl ApiError {
         self.code
     }
 
-    /// Returns true if nothing was stored, and nothing will be. After any other failure of a creation it may be.
+    /// Returns true if nothing was stored, and nothing will be. After any other failure of a creation, the payment may
+    /// be stored.
     pub(crate) const fn changed_nothing(&self) -> bool {
         !matches!(
             self.code,
@@ -198,7 +199,7 @@ impl ApiError {
                 tracing::debug!(request.id = request_id::current(), %error, "a request met a store out of reach");
                 Self::unavailable(ErrorCode::StoreUnavailable, wordings::of_store(error))
             }
-            // Repeating the request helps with an outage. What is damaged stays so until a person restores it.
+            // Repeating the request helps with an outage. Damaged data stays damaged until a person restores it.
             StoreError::Unreadable(why) => Self::defect(why),
         }
     }

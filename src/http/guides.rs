@@ -141,7 +141,7 @@ fn render(markdown: &str) -> String {
         .fold(text, |text, (place, programs)| text.replace(&format!("<p>{place}</p>"), &shown(programs)))
 }
 
-/// Gives every heading the id that forges give it, so that links lead there on a forge and here.
+/// Gives every heading the id that forges give it, so that links work both on a forge and here.
 fn name_headings(events: &mut [Event<'_>]) {
     let mut words = String::new();
     // The text of a heading comes after its beginning.

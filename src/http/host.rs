@@ -1,6 +1,6 @@
-//! Names that a request may say it is for: `host` or `host:port`, as RFC 3986 writes them (sections 3.2.2, 3.2.3).
+//! Valid values of `Host`: `host` or `host:port`, as defined in RFC 3986 (sections 3.2.2, 3.2.3).
 //!
-//! The HTTP library refuses requests of HTTP/1.1 without `Host` and those with two, and reads none of them.
+//! The HTTP library refuses HTTP/1.1 requests without `Host` and those with two, but does not validate the value.
 
 use std::net::Ipv6Addr;
 
@@ -12,7 +12,7 @@ use super::errors::{ApiError, ErrorCode, wordings};
 /// Characters of a name besides letters, digits and `%`: `unreserved` and `sub-delims` of RFC 3986.
 const OF_NAMES: &[u8] = b"-._~!$&'()*+,;=";
 
-/// Refuses a request whose `Host`, or whose address if that names a host, can't be one (RFC 9112, section 3.2).
+/// Refuses a request with an invalid `Host`, or an invalid host in its address (RFC 9112, section 3.2).
 pub(crate) fn check_host(request: &ServiceRequest) -> Result<(), ApiError> {
     let named = request.uri().authority().map(|authority| authority.as_str().as_bytes());
     let sent = request.headers().get_all(HOST).map(|host| host.as_bytes());
@@ -22,7 +22,7 @@ pub(crate) fn check_host(request: &ServiceRequest) -> Result<(), ApiError> {
     Err(ApiError::new(ErrorCode::UnreadableRequest, wordings::bad_host()))
 }
 
-/// Tells whether this is a host, with or without a port. An empty one is what a client sends that has none to name.
+/// Returns true if this is a host, with or without a port. A client that has no host to name sends an empty one.
 fn is_host_and_port(text: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(text) else { return false };
     if let Some(literal) = text.strip_prefix('[') {
@@ -34,7 +34,7 @@ fn is_host_and_port(text: &[u8]) -> bool {
     is_name(name.as_bytes()) && is_port(port)
 }
 
-/// Tells whether these are the digits of a port, or none at all.
+/// Returns true if these are the digits of a port, or an empty text.
 fn is_port(text: &str) -> bool {
     text.is_empty() || (text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u16>().is_ok())
 }

@@ -22,12 +22,12 @@ pub(crate) fn key_of(request: &HttpRequest) -> Result<Option<String>, ApiError> 
         (1..=MAX_LENGTH).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
     });
     match (text, sent.next()) {
-        // Keys are stored with the payment, where no card number may stand (PCI DSS 4.0.1, 3.5.1).
+        // Keys are stored with the payment, which must not contain a card number (PCI DSS 4.0.1, 3.5.1).
         (Some(text), None) if holds_card_number(text) => {
             Err(Rejection::card_number_in("Idempotency-Key").into())
         }
         (Some(text), None) => Ok(Some(text.to_owned())),
-        // Two keys would make it depend on the reader which payment is a repetition.
+        // With two keys, it would be ambiguous which payment is repeated.
         _ => Err(ApiError::new(ErrorCode::InvalidIdempotencyKey, wordings::no_idempotency_key())),
     }
 }

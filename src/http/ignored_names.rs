@@ -37,15 +37,15 @@ impl UnknownNames {
     }
 }
 
-/// Notes unknown names in the body of this request, and a header that was meant as `Idempotency-Key`, for test keys
+/// Records unknown names in the body of this request, and a header that was meant as `Idempotency-Key`, for test keys
 /// only.
 pub(super) fn note(request: &HttpRequest, caller: &Caller, unknown: &[UnknownName]) {
-    // An integration that works with a live key is left in peace.
+    // A working integration with a live key gets no such header.
     if caller.owner.mode != Mode::Test {
         return;
     }
     let mut names: Vec<_> = misspelt_key(request).into_iter().chain(unknown.iter().cloned()).collect();
-    // What was probably meant as a field of ours must not be what is cut.
+    // Names that were probably meant as known fields come first, so that they are not cut off.
     names.sort_by_key(|name| name.meant.is_none());
     if names.is_empty() {
         return;
@@ -56,7 +56,7 @@ pub(super) fn note(request: &HttpRequest, caller: &Caller, unknown: &[UnknownNam
     }
 }
 
-/// Returns the header that was meant as `Idempotency-Key`. Without that, a repetition makes a second payment.
+/// Returns the header that was meant as `Idempotency-Key`. Without that key, a repetition creates a second payment.
 fn misspelt_key(request: &HttpRequest) -> Option<UnknownName> {
     let headers = request.headers();
     let is_meant = |name: &str| name.contains("idempoten");
@@ -65,7 +65,7 @@ fn misspelt_key(request: &HttpRequest) -> Option<UnknownName> {
     Some(UnknownName { path: sent.to_string(), meant: Some(meant) })
 }
 
-/// Encodes what a header can't hold: `…` as dots, and other characters as in an address.
+/// Encodes characters that a header can't contain: `…` as dots, and others as in an address.
 fn in_ascii(told: &str) -> String {
     let mut value = String::with_capacity(told.len());
     for character in told.replace('…', "...").chars() {
@@ -97,7 +97,7 @@ fn told(unknown: &[UnknownName]) -> Option<String> {
     is_safe.then_some(told)
 }
 
-/// Adds the header, if something was noted.
+/// Adds the header, if any names were recorded.
 pub(super) fn add_header(response: &mut ServiceResponse) {
     let noted = response.request().extensions().get::<UnknownNames>().map(|ignored| ignored.header.clone());
     if let Some(value) = noted {

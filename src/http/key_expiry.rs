@@ -12,12 +12,12 @@ const HEADER: HeaderName = HeaderName::from_static("quita-key-expires-at");
 #[derive(Clone, Copy)]
 struct EndsAt(Timestamp);
 
-/// Notes that the key of this request ends at this time.
+/// Records that the key of this request ends at this time.
 pub(super) fn note(request: &HttpRequest, ends_at: Timestamp) {
     request.extensions_mut().insert(EndsAt(ends_at));
 }
 
-/// Adds the header, if an end was noted.
+/// Adds the header, if an end was recorded.
 pub(super) fn add_header(response: &mut ServiceResponse) {
     let noted = response.request().extensions().get::<EndsAt>().copied();
     if let Some(value) = noted.and_then(|EndsAt(at)| HeaderValue::from_str(&at.to_string()).ok()) {

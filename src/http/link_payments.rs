@@ -1,5 +1,4 @@
-//! Payments of a link, as its page and its merchant ask for them: what they begin with, the limits of a network, and the
-//! answers.
+//! Payments of a link, for its page and its merchant: their creation, the limits of a network, and the answers.
 
 use std::sync::Arc;
 
@@ -20,10 +19,10 @@ use super::errors::{ApiError, ErrorCode, wordings};
 use super::payments::create_keyed;
 use super::request_id;
 
-/// Payments that one network may begin within an hour, at one link and at all.
+/// Number of payments that one network may begin within an hour: at one link, and at all links.
 const BEGUN_BY_NETWORK: [u32; 2] = [10, 30];
 
-/// Length of that time.
+/// Length of that period.
 pub(super) const HOUR_MS: u64 = 3_600_000;
 
 /// A submitted form.
@@ -56,12 +55,12 @@ impl From<ApiError> for NotBegun {
     }
 }
 
-/// Begins a payment, by the path of every creation. A form that was sent before returns its payment.
+/// Begins a payment in the same way as any other creation. A form that was sent before returns its payment.
 pub(super) async fn begin(edge: &Data<Edge>, link: &Link, form: Submitted) -> Result<Arc<Payment>, NotBegun> {
     let edge = edge.clone();
     let link = link.clone();
     let begun = async move { begin_to_its_end(&edge, &link, &form).await };
-    // A client that resets its connection ends the handler. What was taken and tried is counted all the same.
+    // A client that resets its connection ends the handler. The use and the try must be counted nevertheless.
     let begun = actix_web::rt::spawn(trace::carry(request_id::carry(begun)));
     begun.await.unwrap_or_else(|error| Err(ApiError::defect(&error.to_string()).into()))
 }
@@ -74,7 +73,7 @@ async fn begin_to_its_end(
     // No `Idempotency-Key` of a merchant has a line break.
     let key = format!("link\n{}\n{}", link.id, form.number);
     let id = edge.keyring.transaction_id(&link.owner, &key);
-    // A form that is sent twice is answered as the first one: once its acquirer has answered.
+    // A form that is sent twice is answered like the first one: once its acquirer has answered.
     if let Some(known) = edge.payments.read_answered(id).await.map_err(ApiError::from)? {
         return Ok(known);
     }
@@ -85,11 +84,11 @@ async fn begin_to_its_end(
         return Err(NotBegun::Mistakes(Rejection::unprocessable(parsed.clock_violations)));
     }
     let limits = limits_of(edge, link, form, now).await?;
-    // Who is over a limit takes no use meanwhile: payers of the link would find it crowded.
+    // A network over its limit must not take a use: other payers would find the link crowded.
     refuse_over(edge, &limits, now).await?;
     let (counted, name) = (&limits, key.as_str());
     let creation = |taken| async move {
-        // Counted after the use is taken and before the card leaves, so a try that is under way counts already.
+        // Counted after the use is taken and before the card leaves, so a try that is under way already counts.
         count(edge, counted, now).await.map_err(NotCreated::NotCounted)?;
         let created = create_keyed(edge, link.owner.clone(), Some(taken), parsed, None, name).await;
         created.map_err(NotCreated::Refused)
@@ -135,7 +134,7 @@ impl CreationFailure for NotCreated {
     }
 }
 
-/// Counts a payment that was created, or takes back what was counted for one that was there.
+/// Counts a payment that was created, or takes back the count for one that already existed.
 async fn note_created(
     edge: &Data<Edge>,
     link: &Link,
@@ -154,7 +153,7 @@ async fn note_created(
     }
 }
 
-/// Returns the limits of a network, at one link and at all; of a card those of tries.
+/// Returns the limits of a network, at one link and at all links. For a card, the limits of tries.
 async fn limits_of(
     edge: &Edge,
     link: &Link,
@@ -174,8 +173,8 @@ async fn limits_of(
     Ok([limit(&format!("begun {}", link.id), at_link), limit("begun", at_all)])
 }
 
-/// Refuses a network that has reached a limit, mostly by reads: only one that has is counted, and refused by that. The count
-/// that decides comes after it.
+/// Refuses a network that has reached a limit. Usually this only reads: an event is counted, and thereby refused, only
+/// if the limit is reached. The decisive count comes later.
 async fn refuse_over(edge: &Edge, limits: &[EventLimit], now: Timestamp) -> Result<(), NotBegun> {
     let failed = |error| NotBegun::from(ApiError::from(Denied::from(error)));
     for limit in limits {
@@ -184,7 +183,7 @@ async fn refuse_over(edge: &Edge, limits: &[EventLimit], now: Timestamp) -> Resu
         if counted < limit.most.into() {
             continue;
         }
-        // The count knows until when.
+        // Counting returns the time until which it is refused.
         if let Some(until) = edge.links.count_event(limit, now).await.map_err(failed)? {
             return Err(NotBegun::TooMany(until));
         }
@@ -201,14 +200,14 @@ async fn count(edge: &Edge, limits: &[EventLimit], now: Timestamp) -> Result<(),
             Ok(Some(until)) => NotBegun::TooMany(until),
             Err(error) => ApiError::from(Denied::from(error)).into(),
         };
-        // Only the limits before this one were counted; the one that refused has counted nothing.
+        // Only the limits before this one were counted; the one that refused did not count.
         uncount(edge, limits.get(..place).unwrap_or_default(), now).await;
         return Err(refused);
     }
     Ok(())
 }
 
-/// Takes back what was counted for a payment that did not begin. If that fails, the network waits for longer.
+/// Takes back the counts for a payment that did not begin. If that fails, the network has to wait longer.
 async fn uncount(edge: &Edge, limits: &[EventLimit], at: Timestamp) {
     for limit in limits {
         if let Err(error) = edge.links.uncount_event(&limit.name, at).await {
@@ -217,22 +216,22 @@ async fn uncount(edge: &Edge, limits: &[EventLimit], at: Timestamp) {
     }
 }
 
-/// Returns the newest payments of a link, newest first. What can't be read is left out.
+/// Returns the newest payments of a link, newest first. Unreadable ones are left out.
 pub(crate) async fn newest(edge: &Edge, link: &Link, limit: usize) -> Result<Vec<Payment>, ApiError> {
     let listed = edge.link_payments.newest(link, limit).await?;
     Ok(listed.into_iter().flatten().collect())
 }
 
-/// Returns the payments that the page of a link for one payment is about. What can't be read is left out.
+/// Returns the payments for the page of a link for one payment. Unreadable ones are left out.
 pub(super) async fn of_page(edge: &Edge, link: &Link) -> Result<Vec<Payment>, ApiError> {
     let listed = edge.link_payments.of_page(link).await?;
     Ok(listed.into_iter().flatten().collect())
 }
 
-/// Cancels everything of a closed link that waits.
+/// Cancels the waiting payments of a closed link.
 ///
 /// # Errors
-/// [`ErrorCode::OutcomeUnknown`] if something still waits at the end, or that takes too long.
+/// [`ErrorCode::OutcomeUnknown`] if a payment still waits at the end, or cancelling takes too long.
 pub(crate) async fn cancel_all(edge: &Edge, link: &Link) -> Result<(), ApiError> {
     Ok(edge.link_payments.cancel_all(link).await?)
 }

@@ -1,4 +1,4 @@
-//! Making, reading, listing and closing payment links.
+//! Creating, reading, listing and closing payment links.
 
 use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Path, Payload};
@@ -27,7 +27,7 @@ pub(crate) const METHODS_OF_PAGE: [Method; 3] = [Method::Pix, Method::Boleto, Me
 /// Number of payments that the record of a link names.
 pub(crate) const NEWEST_PAYMENTS: usize = 20;
 
-/// Links that one request for a page by status looks at.
+/// Maximum number of links examined for one page by status.
 const LOOKED_AT: usize = 1_000;
 
 /// `POST /pay/links`
@@ -51,7 +51,7 @@ pub(crate) async fn create(
     Ok(response.json(LinkRecord::of(&link, facts(&edge, &link).await?)))
 }
 
-/// Makes a link, or finds the one that was made under the same key. Returns true for one that was there.
+/// Creates a link, or finds the one that was created under the same key. Returns true for an existing one.
 pub(crate) async fn make(
     edge: &Edge,
     owner: Owner,
@@ -84,7 +84,7 @@ fn replayed(known: Link, fingerprint: Option<&String>) -> Result<(Link, bool), A
     if known.fingerprint.as_ref() == fingerprint { Ok((known, true)) } else { Err(Denied::KeyReused.into()) }
 }
 
-/// Returns the methods of the page that acquirers of this mode are configured for.
+/// Returns the page's methods for which acquirers of this mode are configured.
 pub(crate) fn available_methods(edge: &Edge, mode: Mode) -> Vec<Method> {
     let routes = edge.payments.acquirers();
     let has_route =
@@ -129,7 +129,7 @@ pub(crate) struct ListedLinks {
     pub(crate) next: Option<Cursor>,
 }
 
-/// Returns a page of links. By status it may end before it is full, so that it is answered in time.
+/// Returns a page of links. A page by status may end before it is full, so that it is answered in time.
 pub(crate) async fn page(edge: &Edge, query: &LinkQuery) -> Result<ListedLinks, ApiError> {
     let limit = query.limit.get();
     let (mut links, looked_to) = matching(edge, query, limit.saturating_add(1)).await?;
@@ -139,8 +139,8 @@ pub(crate) async fn page(edge: &Edge, query: &LinkQuery) -> Result<ListedLinks, 
     Ok(ListedLinks { links, next: last.filter(|_| has_more) })
 }
 
-/// Returns links that match, with their uses, at most `wanted`; and the place where it stopped looking, if that was
-/// before the end and before it had found them.
+/// Returns links that match, with their uses, at most `wanted`. Also returns the position where the search stopped, if
+/// that was before the end and before it had found enough.
 async fn matching(
     edge: &Edge,
     query: &LinkQuery,
@@ -167,8 +167,7 @@ async fn matching(
         if is_last {
             return Ok((found, None));
         }
-        // The status follows from the uses and is in no index, so
-        // a rare one would have a request look through every link.
+        // The status is derived from the uses and is in no index, so a rare one would make a request scan every link.
         if looked_at >= LOOKED_AT {
             return Ok((found, after));
         }
@@ -198,7 +197,7 @@ pub(crate) async fn close(
             response.insert_header(REPLAYED);
         }
     }
-    // A repetition goes on with what an interrupted one left.
+    // A repetition continues an interrupted closing.
     let link = closed(&edge, link).await?;
     if closing.cancel_pending {
         link_payments::cancel_all(&edge, &link).await?;
@@ -209,7 +208,7 @@ pub(crate) async fn close(
 /// Closes a link, and waits for the payments that began before. One that is paid, expired or closed stays as it is.
 ///
 /// # Errors
-/// [`ErrorCode::OutcomeUnknown`] if one of those payments is not stored yet; the link is closed all the same.
+/// [`ErrorCode::OutcomeUnknown`] if one of those payments is not stored yet; the link is closed nevertheless.
 pub(crate) async fn closed(edge: &Edge, link: Link) -> Result<Link, ApiError> {
     Ok(edge.link_payments.close(link).await?)
 }
@@ -222,7 +221,7 @@ pub(crate) async fn own(edge: &Edge, id: &str, owner: &Owner) -> Result<Link, Ap
     link.filter(|link| owner.may_see(&link.owner)).ok_or_else(ApiError::link_not_found)
 }
 
-/// Returns what a record says beside the link itself.
+/// Returns the facts that a record shows in addition to the link itself.
 async fn facts(edge: &Edge, link: &Link) -> Result<LinkFacts, ApiError> {
     let uses = edge.links.link_uses(link).await.map_err(Denied::from)?;
     facts_of(edge, link, &uses).await

@@ -4,8 +4,8 @@ use std::fmt;
 
 use url::Url;
 
-/// Prefix of every public address, as a browser sees it: empty, or as in `/quita`. A proxy strips it: received
-/// addresses lack it, and addresses that are given out have it.
+/// Prefix of every public address, as a browser sees it: empty, or as in `/quita`. A proxy strips it, so received
+/// addresses lack it, and published addresses have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Mount(&'static str);
 
@@ -24,7 +24,7 @@ impl Mount {
         self.0
     }
 
-    /// Returns true if the host serves others too.
+    /// Returns true if the host serves other applications too.
     pub(crate) const fn is_below_a_path(self) -> bool {
         !self.0.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Notices that providers send over HTTP. Adapters parse and authenticate them; this module passes bytes on.
+//! Notices that providers send over HTTP. Adapters parse and authenticate them; this module forwards bytes.
 
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
@@ -11,7 +11,7 @@ use super::errors::{ApiError, ErrorCode, wordings};
 
 /// `POST /acquirers/{name}/notifications{/…}`
 ///
-/// Answers once the notice is taken or stored. An unreadable notice gets 200 too: otherwise the provider would only
+/// Answers once the notice is accepted or stored. An unreadable notice gets 200 too: otherwise the provider would only
 /// send it again.
 pub(crate) async fn receive(
     edge: Data<Edge>,

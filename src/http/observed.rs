@@ -29,7 +29,7 @@ const MAX_FIELDS: usize = 10;
 pub(crate) struct Observer {
     metrics: RequestMetrics,
     edge: Data<Edge>,
-    /// True if every refused request is logged at `info`. Otherwise that happens only while debug logging is on.
+    /// True if every refused request is logged at `info`. Otherwise they are logged only while debug logging is on.
     is_told: bool,
 }
 
@@ -39,18 +39,18 @@ struct CameWith {
     owner: Owner,
     key_id: String,
     key_kind: KeyKind,
-    /// Reason of a refusal, for its merchant only. The caller learns less.
+    /// Reason for a refusal, for its merchant only. The caller learns less.
     reason: Option<Wording>,
 }
 
-/// Notes the owner and the key of a request, for its log line.
+/// Records the owner and the key of a request, for its log line.
 pub(super) fn note_caller(request: &HttpRequest, caller: &Caller) {
     let Caller { owner, key_id, kind, .. } = caller;
     let caller = CameWith { owner: owner.clone(), key_id: key_id.clone(), key_kind: *kind, reason: None };
     request.extensions_mut().insert(caller);
 }
 
-/// Notes the key, and its kind, of a request that is refused since its key has ended.
+/// Records the key and its kind for a request that is refused because its key has ended.
 pub(super) fn note_ended_key(request: &HttpRequest, key: &EndedKey, key_kind: KeyKind) {
     let reason = Some(if key.is_revoked { wordings::revoked_key() } else { wordings::expired_key() });
     request.extensions_mut().insert(CameWith {
@@ -100,8 +100,8 @@ impl Observer {
         }
     }
 
-    /// Logs names that a request had in vain, and keeps them for its merchant: nothing else shows a field that is
-    /// misspelt and optional.
+    /// Logs ignored names of a request, and keeps them for its merchant: nothing else reveals a misspelt optional
+    /// field.
     fn tell_ignored(&self, request: AnsweredRequest, ignored: &UnknownNames, owner: &Owner) {
         if self.is_telling() {
             tracing::info!(
@@ -141,7 +141,7 @@ impl Observer {
             }
             Err(error) => (error.as_response_error().status_code(), Some(error), None, None),
         };
-        // Everybody chooses paths, and each label of a metric is kept.
+        // Anyone may invent paths, and each label of a metric is kept.
         let label = route.as_deref().unwrap_or(NO_ROUTE);
         self.metrics.count(label, method, status.as_u16(), began.elapsed());
         let is_refused = status.is_client_error() || status.is_server_error();

@@ -29,7 +29,7 @@ pub(crate) async fn cancel(
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let read = operation::parse_cancellation(&read_optional_json(&request, payload).await?);
-    // Somebody who sends an amount may want to void a part.
+    // A caller that sends an amount may want to void only a part.
     let unknown = read.as_ref().unwrap_or_else(|rejection| &rejection.unknown);
     ignored_names::note(&request, &caller.0, unknown);
     read?;
@@ -102,7 +102,7 @@ fn ended(operated: &Operated) -> Result<(), ApiError> {
     let status = operated.payment.status();
     let refusal = operated.operation.call.refusal.as_deref();
     match operated.operation.state() {
-        // The withdrawal ended, and the payment did not become cancelled: its payer was faster.
+        // The withdrawal ended, but the payment did not become cancelled: its payer was faster.
         OperationState::Done if operated.operation.kind == OperationKind::Cancel && !was_cancelled() => {
             let message = wordings::became_while_cancelled(status).then(&allowed(&operated.payment));
             Err(ApiError::new(ErrorCode::StatusConflict, message))
@@ -117,7 +117,8 @@ fn ended(operated: &Operated) -> Result<(), ApiError> {
             let message = message.then(&allowed(&operated.payment));
             Err(ApiError::new(ErrorCode::RefusedByAcquirer, message))
         }
-        // Not an error of the operation: it is stored and goes on. The same key asks again without sending it twice.
+        // Not an error of the operation: it is stored and continues. Repeating the request with the same key does not
+        // send it twice.
         OperationState::Processing => {
             Err(ApiError::unavailable(ErrorCode::OutcomeUnknown, wordings::no_answer_yet(verb, verbo)))
         }

@@ -44,7 +44,7 @@ pub(crate) async fn pix(edge: Data<Edge>, name: Path<String>) -> Result<HttpResp
     let (token, kind) = split(&name);
     let payment = any_payment(&edge, token).await?;
     match kind {
-        // A boleto that can be paid by PIX as well has a picture here, and its own page.
+        // A boleto that can also be paid by PIX has a picture here, but its own page.
         "" | "logo" if payment.method() != Method::Pix => Err(ApiError::nothing_here()),
         "" => pix_page(&edge, token, &payment).await,
         "svg" => code_picture(&edge, &payment, PictureKind::Svg),
@@ -138,8 +138,8 @@ async fn boleto_page(
         document_formatted: party.document_formatted,
         address: party.address,
     };
-    // The address of the page works for ever. Once nothing can be paid, the payer's document and address are nobody's
-    // business.
+    // The address of the page works for ever. Once nothing can be paid, the payer's document and address are no longer
+    // shown.
     let payer = if is_open(payment.status()) { party(slip.payer) } else { covered(&payment.order.payer) };
     page(&BoletoPage {
         mount: edge.mount,
@@ -265,7 +265,7 @@ async fn payment(edge: &Edge, token: &str, method: Method) -> Result<Arc<Payment
 async fn any_payment(edge: &Edge, token: &str) -> Result<Arc<Payment>, ApiError> {
     let id = edge.keyring.page_payment(token).ok_or_else(ApiError::nothing_here)?;
     let payment = edge.payments.read(id).await?.ok_or_else(ApiError::nothing_here)?;
-    // Only the stored token counts, not any token that one of our keys makes: an old key opens only the pages of its
+    // Only the stored token counts, not any token that one of our keys derives: an old key opens only the pages of its
     // time.
     let is_own: bool = payment.page_token.as_bytes().ct_eq(token.as_bytes()).into();
     if is_own { Ok(payment) } else { Err(ApiError::nothing_here()) }

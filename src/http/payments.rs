@@ -45,7 +45,7 @@ pub(crate) async fn create(
             create_keyed(&edge, owner.clone(), None, parsed, used_token.clone(), &key).await
         }
         (Ok(parsed), None) => {
-            // Without a key nothing tells a repetition from a second purchase, so the id is always new.
+            // Without a key a repetition can't be told from a second purchase, so the id is always new.
             let id = TransactionId::new(Uuid::now_v7());
             let endpoint = edge.endpoint(&parsed.purchase.order, &owner).await;
             let name = PaymentIdentity { id, fingerprint: None, used_token: used_token.clone() };
@@ -66,7 +66,7 @@ pub(crate) async fn create(
     Ok(answer_created(&edge, &created))
 }
 
-/// Counts what became of the token of a creation.
+/// Counts the outcome of the token of a creation.
 fn count_token(edge: &Edge, created: &Result<Created, ApiError>) {
     let codes = [ErrorCode::TokenUnknown, ErrorCode::TokenExpired, ErrorCode::TokenUsed];
     match created {
@@ -78,11 +78,11 @@ fn count_token(edge: &Edge, created: &Result<Created, ApiError>) {
     }
 }
 
-/// Answers a refused request: with the payment that has its idempotency key, if its only fault is a token that can no
-/// longer be opened, and that payment has used this token.
+/// Answers a refused request whose only fault is a token that can no longer be opened. Returns the payment with its
+/// idempotency key, if that payment has used this token.
 ///
 /// # Errors
-/// [`ErrorCode::IdempotencyKeyReused`] if that payment is another purchase.
+/// [`ErrorCode::IdempotencyKeyReused`] if that payment is another purchase. Otherwise the rejection itself.
 async fn sealed_by_a_lost_key(
     edge: &Edge,
     owner: &Owner,
@@ -97,7 +97,7 @@ async fn sealed_by_a_lost_key(
         && used_token.is_some()
         && known.used_token == *used_token
     {
-        // The fingerprint covers the card, which is lost; the rest of the request is compared.
+        // The fingerprint covers the card, which is lost, so the rest of the request is compared.
         let sent = request::parse_with(&AnyToken, body, edge.clock.now(), &edge.limits);
         if !sent.is_ok_and(|sent| is_same_purchase(&sent.purchase.order, &known.order)) {
             return Err(Denied::KeyReused.into());
@@ -121,15 +121,16 @@ pub(crate) async fn create_keyed(
     used_token: Option<UsedToken>,
     key: &str,
 ) -> Result<Created, ApiError> {
-    // The id follows from the key, so two nodes that get one request at once insert the same payment and one wins.
+    // The id is derived from the key, so if two nodes get the same request at once, both insert the same payment and
+    // one wins.
     let id = edge.keyring.transaction_id(&owner, key);
     let fingerprint = parsed.fingerprint(edge.keyring.fingerprint());
     let is_new_refused = !parsed.clock_violations.is_empty()
         || !edge.keyring.has_key_of_now()
         || edge.check_form(&parsed.purchase.order).is_err();
     let endpoint = edge.endpoint(&parsed.purchase.order, &owner).await;
-    // Replays are answered before time-dependent rules, by a node that lacks the current secret key, and from memory
-    // while the store is away.
+    // Replays are answered before time-dependent rules apply, even by a node that lacks the current secret key, and
+    // from memory while the store is away.
     if (is_new_refused || endpoint.is_err())
         && let Some(known) = edge.payments.read(id).await?
     {
@@ -225,6 +226,6 @@ pub(crate) async fn events(
 /// Returns the caller's payment with this id.
 pub(crate) async fn own(edge: &Edge, id: &str, owner: &Owner) -> Result<Arc<Payment>, ApiError> {
     let id = TransactionId::parse(id).ok_or_else(ApiError::unreadable_id)?;
-    // Another merchant's payment reads like one that does not exist, so that ids can't be probed.
+    // Another merchant's payment looks like one that does not exist, so that ids can't be probed.
     Ok(edge.payments.read_own(id, owner).await?)
 }

@@ -1,8 +1,8 @@
-//! Long answers, given to their connection in pieces.
+//! Long answers, handed to the connection in pieces.
 //!
-//! The HTTP library copies all that it is given of a body into the buffer of the connection. A client that reads nothing
-//! would hold a copy of a long page for as long as a connection may wait. With pieces it holds a few of them: the library
-//! asks for the next one when there is room.
+//! The HTTP library copies everything it is given of a body into the connection's buffer. A client that reads nothing
+//! would keep a copy of a long page in memory for as long as a connection may wait. With pieces there are only a few of
+//! them: the library asks for the next one when there is room.
 
 use std::convert::Infallible;
 
@@ -12,12 +12,12 @@ use futures_util::stream;
 /// Size of a piece in bytes. The library takes two to four of them at once.
 const PIECE: usize = 8 * 1024;
 
-/// Cuts a long body into pieces, and returns any other one as it is.
+/// Cuts a long body into pieces, and returns any other body unchanged.
 pub(super) fn in_pieces(body: BoxBody) -> BoxBody {
     if is_long(body.size()) { cut(body) } else { body }
 }
 
-/// Returns true for more bytes than a piece has. A stream has no size, and comes in pieces already.
+/// Returns true for more bytes than a piece has. A stream has no size, and already comes in pieces.
 fn is_long(size: BodySize) -> bool {
     match size {
         BodySize::Sized(length) => usize::try_from(length).is_ok_and(|length| length > PIECE),

@@ -17,7 +17,7 @@ pub(super) fn read(request: &HttpRequest) -> Result<Vec<(String, String)>, ApiEr
         .map_err(|_| ApiError::new(ErrorCode::UnreadableQuery, wordings::no_query()))
 }
 
-/// Refuses a query where none belongs.
+/// Refuses a query at an address without parameters.
 pub(crate) fn refuse(request: &HttpRequest) -> Result<(), ApiError> {
     Ok(refuse_all(&read(request)?)?)
 }

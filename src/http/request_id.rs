@@ -1,6 +1,6 @@
 //! Id of a request: the caller's own if it is valid, otherwise a fresh one. It is in every response and in the log.
 //!
-//! Beside it, the language in which the caller wants error messages.
+//! The language in which the caller wants error messages is kept with it.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{ACCEPT_LANGUAGE, CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
@@ -33,7 +33,7 @@ tokio::task_local! {
     static CURRENT: Current;
 }
 
-/// Returns the id of the request that is being handled, or an empty text outside of one.
+/// Returns the id of the request being handled, or an empty text outside a request.
 pub(crate) fn current() -> String {
     CURRENT.try_with(|current| current.id.clone()).unwrap_or_default()
 }
@@ -55,7 +55,7 @@ pub(crate) fn carry<W: Future>(work: W) -> impl Future<Output = W::Output> {
     CURRENT.scope(current, work)
 }
 
-/// Id of a request whose answer is being made.
+/// Id of a request that is being answered.
 pub(super) struct RequestId {
     current: Current,
     header: Option<HeaderValue>,
@@ -64,7 +64,7 @@ pub(super) struct RequestId {
 impl RequestId {
     /// Returns the caller's id, or a fresh one.
     ///
-    /// Beside it, a refusal if the caller's id held a card number. That id is never passed on.
+    /// Also returns a refusal if the caller's id contained a card number. That id is never passed on.
     pub(super) fn of(request: &HttpRequest) -> (Self, Result<(), ApiError>) {
         let SentId { id, holds_card_number } = sent_id(request);
         let header = HeaderValue::from_str(&id).ok();
@@ -83,7 +83,7 @@ impl RequestId {
         if let Some(header) = self.header {
             headers.insert(HEADER, header);
         }
-        // Caches on the way must not store a response, unless it says otherwise itself.
+        // Intermediate caches must not store a response, unless it says otherwise itself.
         if !headers.contains_key(CACHE_CONTROL) {
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }

@@ -1,4 +1,4 @@
-//! Evaluation of routes: which way a payment would go.
+//! Evaluation of routes: the acquirers that a payment would be sent to.
 
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
@@ -19,7 +19,7 @@ pub(crate) async fn evaluate(
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let body = read_json(&request, payload).await?;
-    // A dry run uses no token up.
+    // A dry run does not use up a token.
     let tokens = OwnTokens::new(&edge.keyring, &caller.0.owner);
     let asked = evaluation::parse_with(&tokens, &body, edge.clock.now(), &edge.limits);
     let unknown = asked.as_ref().map_or_else(|rejection| &rejection.unknown, |asked| &asked.unknown);

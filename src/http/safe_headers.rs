@@ -15,10 +15,9 @@ pub(crate) const SAFE_HEADERS: [(HeaderName, &str); 3] = [
     (REFERRER_POLICY, "no-referrer"),
 ];
 
-/// Returns the header that makes browsers come back over TLS only. Over plain HTTP they ignore it (RFC 6797, section
-/// 8.1).
+/// Returns the header that makes browsers return only over TLS. Over plain HTTP they ignore it (RFC 6797, section 8.1).
 const fn transport_security(mount: Mount) -> (HeaderName, &'static str) {
-    // Below a path the host serves others too, whose subdomains are not ours to restrict.
+    // Below a path the host serves other applications too, whose subdomains are not ours to restrict.
     let value =
         if mount.is_below_a_path() { "max-age=31536000" } else { "max-age=31536000; includeSubDomains" };
     (STRICT_TRANSPORT_SECURITY, value)

@@ -33,7 +33,7 @@ pub(crate) async fn act(
         return Err(ApiError::forbidden(wordings::live_by_hand()));
     }
     let payment = own(&edge, &id, &caller.0.owner).await?;
-    // An acquirer's test keys reach its homologation, and there money moves only as the acquirer says.
+    // An acquirer's test keys reach its homologation environment, where money moves only as the acquirer decides.
     if !payment.acquirer().is_some_and(|acquirer| edge.is_sandbox(acquirer)) {
         return Err(ApiError::new(ErrorCode::NotASandboxPayment, wordings::no_sandbox_payment()));
     }
@@ -62,7 +62,7 @@ pub(crate) async fn act(
     Ok(answer::record(&mut HttpResponse::Ok(), &edge, &moved))
 }
 
-/// Returns true if a boleto is paid by one of its codes, and its payer pays by the other one as well.
+/// Returns true if a boleto was paid by one of its codes, and its payer now pays by the other one too.
 fn is_paid_by_other_code(payment: &Payment, pay: &PayByHand) -> bool {
     let is_paid_boleto = payment.method() == Method::Boleto && payment.status() == Status::Paid;
     is_paid_boleto && pay.by != PaidBy::of_paid(payment)

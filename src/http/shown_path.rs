@@ -1,7 +1,7 @@
-//! Path of a request that leads nowhere, as the log of refusals shows it.
+//! Path of a request to an unknown address, as shown in the log of refusals.
 //!
-//! A path may hold anything: an id, a document, an e-mail address. So only words of addresses are shown, of ours and
-//! of other services, and misspelt ones. Every other part becomes `…`, and the query is left out.
+//! A path may contain anything: an id, a document, an e-mail address. So only words from addresses of this and other
+//! services are shown, including misspelt ones. Every other part becomes `…`, and the query is left out.
 
 use std::ops::RangeInclusive;
 
@@ -40,7 +40,7 @@ const FOREIGN_WORDS: [&str; 27] = [
     "webhook",
 ];
 
-/// Path of which no part can be shown.
+/// Replacement for a path of which no part can be shown.
 const NOTHING_TO_SHOW: &str = "unknown path";
 
 /// Replacement of a part that may hold a value.

@@ -1,4 +1,4 @@
-//! Tokens of cards, for pages of a merchant's own.
+//! Card tokens, for a merchant's own pages.
 
 use std::sync::Arc;
 
@@ -24,20 +24,20 @@ use quita_services::access::{Caller, KnownOrigins, origins_in_words};
 use quita_services::audit::{Audit, AuditDraft, Initiator};
 use quita_services::network::networks_of;
 
-/// Tokens that pages of one application may ask for on one network within a minute. A payer needs one or two; who tests
-/// cards needs thousands.
+/// Number of tokens that one network may request from pages of one application within a minute. A payer needs one or
+/// two; a card tester needs thousands.
 const PER_NETWORK: u32 = 60;
 
 /// The same for the pages of all applications.
 const PER_NETWORK_AT_ALL: u32 = 300;
 
-/// Length of that time.
+/// Length of that period.
 const MINUTE_MS: u64 = 60_000;
 
 /// Outcome of a request that concerns a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenOutcome {
-    /// A token was made.
+    /// A token was created.
     Made,
     /// The request for one was refused.
     Refused,
@@ -45,7 +45,7 @@ pub(super) enum TokenOutcome {
     Limited,
     /// A payment used a token up.
     Used,
-    /// A creation had a token that is unknown, has ended or was used.
+    /// A creation had a token that is unknown, expired or already used.
     Unusable,
 }
 
@@ -135,7 +135,7 @@ async fn make(edge: &Edge, request: &HttpRequest, payload: Payload) -> Result<Ht
     let unknown = parsed.as_ref().map_or_else(|rejection| &rejection.unknown, |parsed| &parsed.unknown);
     ignored_names::note(request, &caller, unknown);
     let CardToTokenize { card, .. } = parsed?;
-    // What holds no card is no try of one: a phone in a shared network must not use up the tries of the others by it.
+    // A body without a card is not a try: a phone in a shared network must not use up the tries of others with it.
     if caller.kind == KeyKind::Publishable {
         count_try(edge, request, &caller.owner).await?;
     }
@@ -144,7 +144,7 @@ async fn make(edge: &Edge, request: &HttpRequest, payload: Payload) -> Result<Ht
     if !edge.keyring.has_key_of_now() {
         return Err(ApiError::secret_key_missing());
     }
-    // Sealed for one merchant and mode, and stored nowhere: a thief of the store has no card.
+    // Sealed for one merchant and mode, and stored nowhere, so that a stolen store contains no card.
     let token = edge.keyring.seal_card(&caller.owner, &contents);
     let token = token.ok_or_else(|| ApiError::defect("a card could not be sealed"))?;
     Ok(HttpResponse::Created().json(TokenAnswer {
@@ -156,10 +156,11 @@ async fn make(edge: &Edge, request: &HttpRequest, payload: Payload) -> Result<Ht
     }))
 }
 
-/// Permits a program with a secret key, which must not come from a browser: whoever opens the page reads it there.
+/// Permits a program with a secret key. Such a key must not come from a browser: anyone who opens the page can read it
+/// there.
 async fn permit_program(edge: &Edge, request: &HttpRequest, caller: &Caller) -> Result<(), ApiError> {
     if let Some(origin) = cors::origin_of(request.headers()) {
-        // The developer of the page reads the reason there, if the page is one of the application's own.
+        // The developer of the page can read the reason there, if the page belongs to the application.
         let application = edge.applications.of(&caller.owner).await.ok().flatten();
         cors::note(request, application.is_some_and(|application| application.origins.contains(origin)));
         note_exposed(edge, request, caller, origin).await;
@@ -169,7 +170,7 @@ async fn permit_program(edge: &Edge, request: &HttpRequest, caller: &Caller) -> 
     auth::require(edge, caller, Scope::PaymentsWrite)
 }
 
-/// Permits a page with a publishable key: from an origin of its application, or from an app, which states none.
+/// Permits a page with a publishable key: from an origin of its application, or from an app, which states no origin.
 async fn permit_page(edge: &Edge, request: &HttpRequest, caller: &Caller) -> Result<(), ApiError> {
     if let Some(origin) = cors::origin_of(request.headers()) {
         let application = edge.applications.of(&caller.owner).await;
@@ -183,7 +184,7 @@ async fn permit_page(edge: &Edge, request: &HttpRequest, caller: &Caller) -> Res
     Ok(())
 }
 
-/// Counts a card of a page: for its network at this application, and for the network at all.
+/// Counts a card from a page: for its network at this application, and for the network overall.
 async fn count_try(edge: &Edge, request: &HttpRequest, owner: &Owner) -> Result<(), ApiError> {
     let networks = networks_of(address_of(request, edge.is_behind_proxy));
     // As at the payers' pages: 24 bits of IPv4, 56 of IPv6.
@@ -212,7 +213,7 @@ async fn note_exposed(edge: &Edge, request: &HttpRequest, caller: &Caller, origi
             let from = address_of(request, edge.is_behind_proxy).to_string();
             let initiator = Initiator { from, ..Initiator::service("") };
             let draft = AuditDraft::of(&caller.owner.merchant, AuditAction::KeyExposed, &caller.key_id);
-            // The header may hold anything; the log keeps what is an origin.
+            // The header may contain anything; the log keeps only a valid origin.
             let origin = Origins::parse([origin], true);
             let origin = origin.map_or_else(|_| "unknown origin".into(), |origin| origins_in_words(&origin));
             edge.tokens.audit.note(&initiator, draft.after(origin)).await;

@@ -1,7 +1,7 @@
 //! The span of a request: the first of a trace, or a child of its caller's.
 //!
-//! It records method, route and status. It records no address, since those hold ids and tokens, and nothing of the
-//! bodies.
+//! It records method, route and status. It records no addresses, since they contain ids and tokens, and nothing from
+//! the bodies.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Unknown addresses of the documentation: the guides that there are, and the one that was probably meant.
+//! Unknown addresses of the documentation: the existing guides, and the one that was probably meant.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY};
@@ -23,7 +23,7 @@ struct NotFoundPage {
     guides: Vec<(String, &'static str)>,
 }
 
-/// Returns the error for an address below `/docs` at which nothing is.
+/// Returns the error for an unknown address below `/docs`.
 pub(super) fn error(path: &str) -> ApiError {
     let language = language_of(path).unwrap_or_else(request_id::language);
     let guides: Vec<_> = Guide::ALL.iter().map(|guide| guide.slug()).collect();

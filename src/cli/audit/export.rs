@@ -104,7 +104,7 @@ pub(super) async fn run(ExportLog { since, store }: ExportLog) -> Result<(), Fai
             match read {
                 Ok(entry) if from.is_none_or(|from| entry.at >= from) => print(&entry)?,
                 Ok(_) => {}
-                // An entry that can't be read does not end the export: a collector must get those behind it.
+                // An unreadable entry does not end the export: a collector must get the entries after it.
                 Err(_) => unreadable.push(sequence),
             }
         }

@@ -1,4 +1,4 @@
-//! Headers of the page: those of this version, and none that a browser acts upon.
+//! Headers of the page: those of this version, and no others that affect a browser.
 
 use awc::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, STRICT_TRANSPORT_SECURITY};
 
@@ -7,7 +7,7 @@ use crate::http::PAGE_HEADERS;
 /// Content type of the page.
 const HTML: &str = "text/html; charset=utf-8";
 
-/// Headers that may be there, because they change nothing of what the page shows, loads, sends and stores.
+/// Headers that are allowed, because they do not change what the page shows, loads, sends or stores.
 const HARMLESS: [&str; 18] = [
     "accept-ranges",
     "age",
@@ -32,7 +32,7 @@ const HARMLESS: [&str; 18] = [
 /// Beginnings of names that only proxies and this service use.
 const OF_PROXIES: [&str; 2] = ["x-", "cf-"];
 
-/// Headers that begin so and act nevertheless.
+/// Headers with such a prefix that affect browsers nevertheless.
 const ACTING: [&str; 6] = [
     "x-content-security-policy",
     "x-dns-prefetch-control",
@@ -68,7 +68,7 @@ pub(super) fn differences(headers: &HeaderMap) -> Vec<String> {
     differences
 }
 
-/// Returns true if browsers take http again after this value of `Strict-Transport-Security` (RFC 6797, 6.1.1).
+/// Returns true if browsers accept http again after this value of `Strict-Transport-Security` (RFC 6797, 6.1.1).
 fn makes_browsers_forget(value: &HeaderValue) -> bool {
     let directives = value.to_str().unwrap_or_default().split(';');
     let mut ages = directives.filter_map(|directive| directive.trim().strip_prefix("max-age="));

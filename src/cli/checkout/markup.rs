@@ -1,7 +1,7 @@
-//! Tags of the page, read as its template writes them: in lower case, with quoted values in which no `<` stands.
+//! Tags of the page, read as its template writes them: in lower case, with quoted values that contain no `<`.
 //!
-//! The page is ours, and all texts in it are escaped. Whatever reads differently in one browser or another is written in
-//! another way, and so is a difference.
+//! The page is ours, and all texts in it are escaped. Markup that browsers might parse differently is not written like
+//! this, and so is a difference.
 
 /// Characters that separate attributes (HTML, section 13.1.2.3): ASCII blanks, and no others.
 const BLANKS: [char; 5] = [' ', '\n', '\t', '\r', '\u{c}'];
@@ -16,7 +16,7 @@ const TEXT_ONLY: [&str; 3] = ["title", "textarea", "script"];
 const ESCAPES: [(&str, char); 5] =
     [("&#34;", '"'), ("&#38;", '&'), ("&#39;", '\''), ("&#60;", '<'), ("&#62;", '>')];
 
-/// Differences after which the rest is not read.
+/// Number of differences after which the rest is not read.
 pub(super) const MOST_TOLD: usize = 50;
 
 /// Maximum number of attributes of a tag, of which the templates write half at most.
@@ -49,7 +49,7 @@ impl Tag {
     }
 }
 
-/// Reads a page. Returns its pieces, and the beginnings of what is not written as the template writes.
+/// Reads a page. Returns its pieces, and the beginnings of parts that the template does not write like this.
 pub(super) fn read(html: &str) -> (Vec<Piece>, Vec<String>) {
     let mut pieces = Vec::new();
     let mut unreadable = Vec::new();
@@ -108,7 +108,7 @@ fn tag(text: &str) -> Option<(Piece, &str)> {
             return None;
         }
         let ((name, value), after) = attribute(trimmed)?;
-        // Each is compared with those before, so many would take long.
+        // Each attribute is compared with the earlier ones, so a large number would take long.
         if tag.attributes.len() == MAX_ATTRIBUTES || tag.attribute(&name).is_some() {
             return None;
         }

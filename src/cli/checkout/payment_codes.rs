@@ -1,7 +1,7 @@
-//! Codes by which a payer pays: valid, and shown with the one who receives the money.
+//! Codes by which a payer pays: checked, and shown with the receiver of the money.
 //!
-//! They are the one thing of the page that no version of this program determines. A page that leads payers to somebody
-//! else's account differs in nothing but them.
+//! They are the only part of the page that no version of this program determines. A page that leads payers to somebody
+//! else's account may differ in nothing else.
 
 use quita_domain::boleto::Line;
 use quita_domain::pix::br_code::BrCode;
@@ -16,7 +16,7 @@ pub(super) enum PaymentCode {
 }
 
 impl PaymentCode {
-    /// Returns a sentence about the one who receives the money.
+    /// Returns a sentence about the receiver of the money.
     ///
     /// # Errors
     /// A difference: no bank takes the code.

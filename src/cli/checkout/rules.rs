@@ -170,7 +170,7 @@ pub(super) fn judge(html: &str, page: &Url) -> PageFindings {
     let home = page.path().split_once(super::CHECKOUT).map_or("", |(home, _)| home);
     let mut judge = Judge::new(home, page.path(), &pieces);
     judge.found.differences.extend(unreadable.into_iter().map(written));
-    // First what is told once: the other differences may be so many that the rest is not told.
+    // Single findings first: there may be so many other differences that the rest is not reported.
     judge.status();
     judge.pictures();
     judge.all();
@@ -217,7 +217,7 @@ impl<'p> Judge<'p> {
         }
     }
 
-    /// Compares codes and pictures: a picture leads payers too, and is compared with the code beside it.
+    /// Compares codes and pictures: payers also follow a picture, so it is compared with the code next to it.
     fn pictures(&mut self) {
         let pictures = tags(self.pieces).filter(|tag| tag.name == "img").count();
         let count = |id| {
@@ -346,7 +346,7 @@ impl<'p> Judge<'p> {
         if tag.attribute("hidden").is_some() && !may_be_hidden(tag) {
             self.differ(format!("{} is hidden", tag.name));
         }
-        // Without them the fields would go into an address.
+        // Without these attributes the fields would be sent in an address.
         for name in ["action", "method"] {
             if tag.name == "form" && tag.attribute(name).is_none() {
                 self.differ(format!("form has no {name}"));
@@ -419,7 +419,7 @@ impl<'p> Judge<'p> {
             Some("line") => PaymentCode::Boleto { line: text },
             _ => return self.differ("the page has another textarea".to_owned()),
         };
-        // To check one takes a request, and whoever changes the page could write thousands.
+        // Each check takes a request, and an attacker could write thousands of codes.
         if !self.found.codes.iter().any(|known| discriminant(known) == discriminant(&code)) {
             self.found.codes.push(code);
         }

@@ -36,7 +36,7 @@ pub(super) async fn reach(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// Warns of acquirers that are one account: both show each charge, and its callbacks reach one of them only.
+/// Warns of acquirers that share one account: both show each charge, but its callbacks reach only one of them.
 fn shared_accounts(links: &[Arc<Link>]) -> Vec<Finding> {
     let mut names: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
     for link in links {

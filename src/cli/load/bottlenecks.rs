@@ -1,4 +1,4 @@
-//! Bottlenecks of a run: what its resources, latencies and refusals say of the rate that was reached.
+//! Bottlenecks of a run: explanations of the reached rate by its resources, latencies and refusals.
 
 use super::latency::{Latency, LatencyKind};
 use super::limits::Limits;

@@ -1,4 +1,4 @@
-//! Pace of the questions after the load: they are the load tester's own, so they heed the key's rate limit.
+//! Pace of the questions after the load: they are the load tester's own, so they respect the key's rate limit.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};

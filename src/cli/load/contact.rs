@@ -16,7 +16,7 @@ const SILENCE: Duration = Duration::from_secs(3);
 /// Time in which a proxy whose answers are mixed with those of the service has more than one server behind it.
 const MIXED_WITHIN: Duration = Duration::from_secs(1);
 
-/// Time without a turn of its own after which the load tester stood still itself.
+/// Time without a turn of its own after which the load tester itself counts as paused.
 const OWN_PAUSE: Duration = Duration::from_secs(1);
 
 /// Maximum number of absences that are kept.
@@ -63,7 +63,8 @@ struct Loss {
 }
 
 impl Loss {
-    /// Makes it certain, and lets it begin with the silence: the first call that failed waited before.
+    /// Marks it as certain, and moves its beginning to that of the silence: the first call that failed was already
+    /// waiting.
     fn is_certain_since(&mut self, since: Instant) {
         self.is_certain = true;
         self.at = self.at.min(since);
@@ -118,7 +119,7 @@ impl Contact {
         self.calls = self.calls.saturating_sub(1);
     }
 
-    /// Records that the load has ended. Whoever waits from now on asks only now and then.
+    /// Records that the load has ended. From now on there are only occasional calls.
     pub(super) fn load_ended(&mut self, now: Instant) {
         self.load_end = Some(now);
         let silent_since = self.long_silence(now);
@@ -175,7 +176,7 @@ impl Contact {
             Reply::Status(_) | Reply::Missing(NoAnswer::Unreadable) => return self.answered(began, now),
             // The load tester lacked something; the service was not asked.
             Reply::Missing(NoAnswer::NoSocket) => return,
-            // A proxy answered, and tells nothing about the service behind it.
+            // A proxy answered, which reveals nothing about the service behind it.
             Reply::Missing(NoAnswer::ProxyNotFound | NoAnswer::ProxyLimit) => {
                 self.silent_since = (self.calls > 0).then_some(now);
                 return;

@@ -41,7 +41,7 @@ pub(super) struct BrokenRule {
     message: String,
 }
 
-/// Request that was taken although some of its names are unknown, in the order of the API.
+/// Request that was accepted although some of its names are unknown, in the order of the API.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LoggedNames {

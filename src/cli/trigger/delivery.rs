@@ -1,4 +1,4 @@
-//! Delivery of a triggered event, as far as it got: what is said of it has happened.
+//! Delivery of a triggered event, as far as it got: only completed steps are reported.
 
 use std::time::{Duration, Instant};
 
@@ -113,7 +113,7 @@ impl AttemptOutcome {
 }
 
 impl TriggeredEvent<'_> {
-    /// Waits until it is known what became of the delivery, or for long enough.
+    /// Waits until the outcome of the delivery is known, or the time limit is reached.
     pub(super) async fn outcome(&self, api: &Api) -> Delivered {
         let patience = if self.awaits_payer { PATIENCE_FOR_PAYER } else { PATIENCE };
         let until = Instant::now() + patience;

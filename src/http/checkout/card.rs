@@ -1,4 +1,4 @@
-//! A card that the page's script sends, and the answer to the script. No answer holds anything of the card.
+//! A card sent by the page's script, and the answer to the script. No answer contains card data.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::RETRY_AFTER;
@@ -39,10 +39,10 @@ struct CardAnswer {
     /// Mistakes, each with the field that it concerns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     mistakes: Vec<MistakeRecord>,
-    /// Number of the form for another card. Without one the same form may be sent again.
+    /// Number of the form for another card. If absent, the same form may be sent again.
     #[serde(skip_serializing_if = "Option::is_none")]
     form: Option<String>,
-    /// Path of the page that shows what is so now.
+    /// Path of the page that shows the current state.
     #[serde(skip_serializing_if = "Option::is_none")]
     location: Option<String>,
 }
@@ -79,7 +79,7 @@ fn start(language: Language, status: StatusCode) -> HttpResponseBuilder {
 }
 
 impl Visit<'_> {
-    /// Begins a card payment, or tells its mistakes.
+    /// Begins a card payment, or reports its mistakes.
     pub(super) async fn pay_by_card(
         self,
         fields: &FormFields,
@@ -117,7 +117,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Tells what became of a card. A declined one may be followed by another in a form of its own.
+    /// Reports the outcome of a card. After a declined card another one may be sent in a new form.
     fn outcome(&self, payment: &Payment) -> Result<HttpResponse, Refused> {
         let status = Some(payment.status().as_str());
         let answer = match payment.status() {
@@ -147,7 +147,7 @@ impl Visit<'_> {
         Ok(start(self.language, StatusCode::OK).json(answer))
     }
 
-    /// Tells why no card was sent.
+    /// Reports why no card was sent.
     fn not_begun(&self, why: NotBegun) -> Result<HttpResponse, Refused> {
         match why {
             NotBegun::Mistakes(rejection) => {
@@ -155,7 +155,7 @@ impl Visit<'_> {
                 self.add(&mut mistakes, Some(&rejection));
                 Ok(self.mistaken(mistakes))
             }
-            // The page shows what is so: what waits, sold out, expired.
+            // The page shows the current state: waiting, sold out or expired.
             NotBegun::NoUse(NoUse::Over(_) | NoUse::AllHeld | NoUse::BoletosHeld) => {
                 let answer = CardAnswer { location: Some(self.path()), ..CardAnswer::default() };
                 Ok(start(self.language, StatusCode::CONFLICT).json(answer))
@@ -192,7 +192,7 @@ impl Visit<'_> {
         start(self.language, StatusCode::UNPROCESSABLE_ENTITY).json(answer)
     }
 
-    /// Tells that the same form may be sent again after this number of seconds.
+    /// Reports that the same form may be sent again after this number of seconds.
     fn later(&self, code: &'static str, status: StatusCode, seconds: u64) -> HttpResponse {
         let whole = mistake(self.language, "", code).into();
         let answer = CardAnswer { code: Some(code), mistakes: vec![whole], ..CardAnswer::default() };

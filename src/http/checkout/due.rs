@@ -1,4 +1,4 @@
-//! Amount and terms of a due date on the page: of its payment, or of one that would begin today.
+//! Amount and terms of a due date on the page: for its payment, or for one that would begin today.
 
 use quita_actors::is_waiting;
 use quita_domain::method::Method;
@@ -12,7 +12,7 @@ use crate::http::pages::due_words::DueWords;
 use crate::http::pages::is_open;
 
 impl Visit<'_> {
-    /// Returns what is owed for a payment today and its terms, or what came once it is over.
+    /// Returns the amount owed for a payment today, with its terms. Once it has ended, the amount that came in.
     pub(super) fn due_of_payment(&self, payment: &Payment, is_cancelling: bool) -> Option<DueView> {
         let language = self.language;
         let words = DueWords::of(payment, self.edge.clock.now().sao_paulo_date(), language)?;
@@ -33,9 +33,10 @@ impl Visit<'_> {
         Some(DueView { amount: money(language, words.owed), sentences })
     }
 
-    /// Returns what is owed today for a payment by one of these methods, with its terms.
+    /// Returns the amount owed today for a payment by one of these methods, with its terms.
     ///
-    /// A card has no due date. Beside one the offer's amount stays, and the terms name the methods that have them.
+    /// A card has no due date. If a card is offered too, the offer's amount stays, and the terms name the methods that
+    /// have a due date.
     pub(super) fn due_of_form(&self, methods: &[Method]) -> Option<DueView> {
         self.link.offer.due?;
         let language = self.language;
@@ -67,7 +68,7 @@ impl Visit<'_> {
         Some(DueView { amount, sentences })
     }
 
-    /// Returns the sentence below an amount that is another one on another day.
+    /// Returns the sentence below an amount that depends on the day.
     fn owed_beside(&self, words: &DueWords, original: &str) -> String {
         let today = &words.today;
         match self.language {

@@ -1,4 +1,4 @@
-//! The submitted form: its origin, its fields, and what a payer typed.
+//! The submitted form: its origin, its fields, and the payer's input.
 
 use actix_web::http::header::{CONTENT_TYPE, ORIGIN};
 use actix_web::web::Payload;
@@ -17,10 +17,10 @@ use crate::http::edge::Edge;
 /// Header in which browsers state the site that sent a request (Fetch Metadata).
 const SENT_FROM: &str = "sec-fetch-site";
 
-/// Returns true if another site made the payer's browser send this. A browser that sends no referrer says `null`, and
-/// says the site in another header.
+/// Returns true if another site made the payer's browser send this. A browser that sends no referrer sends the origin
+/// `null`, and states the site in another header.
 pub(super) fn is_from_elsewhere(edge: &Edge, request: &HttpRequest) -> bool {
-    // No browser sends one twice, and the other one may be what counts.
+    // No browser sends a header twice, and a proxy might use the other one.
     let is_repeated = |name: &str| request.headers().get_all(name).count() > 1;
     if [ORIGIN.as_str(), SENT_FROM].into_iter().any(is_repeated) {
         return true;
@@ -31,7 +31,7 @@ pub(super) fn is_from_elsewhere(edge: &Edge, request: &HttpRequest) -> bool {
     let is_ours = |origin: &str| ours.as_deref() == Ok(origin);
     let origin_is_foreign = match header(ORIGIN.as_str()) {
         None => false,
-        // `null` comes with the `no-referrer` policy of the page itself, and alone it says nothing of the site.
+        // `null` is caused by the page's own `no-referrer` policy, and by itself reveals nothing about the site.
         Some("null") => sent_from.is_none(),
         Some(origin) => !is_ours(origin),
     };
@@ -43,12 +43,12 @@ pub(super) fn is_from_elsewhere(edge: &Edge, request: &HttpRequest) -> bool {
 /// Fields of a submitted form, by name.
 pub(super) type FormFields = Zeroizing<Vec<(String, String)>>;
 
-/// Returns what a field holds; nothing if there is none.
+/// Returns the value of a field; empty if there is none.
 pub(super) fn text_of<'f>(fields: &'f FormFields, name: &str) -> &'f str {
     fields.iter().find(|(given, _)| given == name).map_or("", |(_, value)| value.as_str())
 }
 
-/// Returns true if the page's script sent this: a card comes as JSON, and as nothing else.
+/// Returns true if the page's script sent this: cards are always sent as JSON.
 pub(super) fn is_script(request: &HttpRequest) -> bool {
     request.content_type().eq_ignore_ascii_case("application/json")
 }
@@ -69,7 +69,7 @@ pub(super) async fn read_card_form(
 /// Reads a form.
 ///
 /// # Errors
-/// [`Refused::foreign`] if it is none.
+/// [`Refused::foreign`] if it is not a form.
 pub(super) async fn read_form(request: &HttpRequest, payload: Payload) -> Result<FormFields, Refused> {
     let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if !kind.starts_with("application/x-www-form-urlencoded") {
@@ -79,7 +79,7 @@ pub(super) async fn read_form(request: &HttpRequest, payload: Payload) -> Result
     Ok(Zeroizing::new(form_urlencoded::parse(&body).into_owned().collect()))
 }
 
-/// Returns what was typed. A text that holds a card number is left out, so that it is not shown again.
+/// Returns the payer's input. A text that contains a card number is left out, so that it is not shown again.
 pub(super) fn typed_in(fields: &FormFields) -> PayerInput {
     let clean = |name: &str| {
         let text = text_of(fields, name);

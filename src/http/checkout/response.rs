@@ -51,7 +51,7 @@ impl Refused {
         Self { status, retry_after_s: None, label, sentence }
     }
 
-    /// The address leads to no link, or to none that it may open.
+    /// The address belongs to no link, or to one that it may not open.
     pub(super) const fn nothing_here() -> Self {
         Self::new(
             StatusCode::NOT_FOUND,
@@ -63,7 +63,7 @@ impl Refused {
         )
     }
 
-    /// The form is none of this page.
+    /// The form does not belong to this page.
     pub(super) const fn foreign() -> Self {
         Self::new(
             StatusCode::FORBIDDEN,
@@ -87,7 +87,7 @@ impl Refused {
         )
     }
 
-    /// The form did not come in time, as over a bad line.
+    /// The form did not arrive in time, as over a bad connection.
     const fn late() -> Self {
         Self::new(
             StatusCode::REQUEST_TIMEOUT,
@@ -150,7 +150,7 @@ impl Refused {
         )
     }
 
-    /// The request is none that the address answers.
+    /// The address does not handle such a request.
     const fn not_understood(status: StatusCode) -> Self {
         Self::new(
             status,
@@ -179,7 +179,7 @@ impl Refused {
         }
     }
 
-    /// Returns the words for an error of a page that is only looked at.
+    /// Returns the words for an error of a page that is only viewed.
     pub(in crate::http) fn of_page(error: &ApiError) -> Self {
         let code = error.error_code();
         let status = error.error_code().status();
@@ -196,7 +196,7 @@ impl Refused {
         }
     }
 
-    /// Returns the words for a page that is only looked at.
+    /// Returns the words for a page that is only viewed.
     pub(super) fn of_look(self) -> Self {
         if self.status.is_server_error() { Self::not_shown(self.status) } else { self }
     }
@@ -245,7 +245,7 @@ impl From<ApiError> for Refused {
     }
 }
 
-/// Returns the page that says why none of the payment is shown.
+/// Returns the page that explains why the payment is not shown.
 pub(in crate::http) fn refusal(
     edge: &Edge,
     language: Language,

@@ -1,4 +1,4 @@
-//! Contents of the page: the offer, and a payment with what its payer needs.
+//! Contents of the page: the offer, and a payment with everything that its payer needs.
 
 use quita_actors::{Denied, is_waiting};
 use quita_domain::acquiring::Issued;
@@ -48,7 +48,7 @@ impl Visit<'_> {
         Ok(PaymentView {
             transaction_id: payment.id.to_string(),
             is_waiting,
-            // This address answers for payments of any method, not of PIX alone.
+            // This address serves payments of any method, not only PIX.
             status_path: format!("{}/pix/{}/status", self.edge.mount, payment.page_token),
             pix,
             boleto,
@@ -58,7 +58,7 @@ impl Visit<'_> {
         })
     }
 
-    /// Returns the address that is offered after a payment, with its host. It says nothing that proves a payment.
+    /// Returns the address that is offered after a payment, with its host. It is no proof of payment.
     fn success(&self, payment: &Payment) -> Option<(String, String)> {
         let mut url = Url::parse(self.link.offer.success_url.as_deref()?).ok()?;
         let query = success_query(url.query(), &self.link.id.to_string(), &payment.id.to_string());

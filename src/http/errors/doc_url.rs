@@ -1,9 +1,9 @@
-//! Addresses of the documentation, as the outside sees them.
+//! Public addresses of the documentation.
 
 use std::sync::OnceLock;
 
 /// Public address of this service, constant while the program runs.
-// Global, because some errors are sent where no other state is at hand: by the operators' listener, and before a
+// Global, because some errors are sent where no other state is available: by the operators' listener, and before a
 // request was parsed.
 static PUBLIC_URL: OnceLock<String> = OnceLock::new();
 

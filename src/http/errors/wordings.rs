@@ -166,7 +166,7 @@ wordings! {
     pub(crate) store_unavailable =
         "the store is out of reach; nothing is lost, try again",
         "o armazenamento está fora de alcance; nada se perdeu, tente de novo";
-    // What it lost, if anything, is known after it was repaired.
+    // Any loss is known only after the repair.
     pub(crate) store_broken =
         "the store can't be used until it is repaired; send the request again later, with the same Idempotency-Key",
         "o armazenamento não pode ser usado até ser reparado; reenvie a requisição mais tarde, com o mesmo \
@@ -184,7 +184,7 @@ wordings! {
     pub(crate) transaction_not_found = "transaction not found", "transação não encontrada";
 }
 
-/// Returns the message of a store that did not do what it was asked, in both languages.
+/// Returns the message for a failed request to the store, in both languages.
 pub(super) fn of_store(error: &StoreError) -> Wording {
     match error {
         StoreError::Unavailable(_) | StoreError::Full(_) | StoreError::Unreadable(_) => store_unavailable(),

@@ -47,7 +47,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Asset> {
     ALL.iter().find(|asset| asset.name == name)
 }
 
-/// Returns the name of a file with its version, so that no browser takes an old one for it.
+/// Returns the name of a file with its version, so that no browser uses an outdated copy.
 pub(crate) fn versioned(name: &str) -> String {
     let version = |asset: &Asset| {
         let hash = URL_SAFE_NO_PAD.encode(Sha384::digest(asset.body));
@@ -56,7 +56,7 @@ pub(crate) fn versioned(name: &str) -> String {
     find(name).map(version).unwrap_or_default()
 }
 
-/// Returns the hash of a file, as pages state it (Subresource Integrity). There is none of an unknown file.
+/// Returns the hash of a file, as pages state it (Subresource Integrity). Empty for an unknown file.
 pub(crate) fn integrity_of(name: &str) -> String {
     let hash = |asset: &Asset| format!("sha384-{}", STANDARD.encode(Sha384::digest(asset.body)));
     find(name).map(hash).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The page of a payment link: its form, and what became of the payment that it began.
+//! The page of a payment link: its form, and the outcome of the payment that it began.
 
 use askama::Template;
 use quita_domain::link::{InstallmentPlan, Link, PayerInput};
@@ -17,14 +17,14 @@ pub(crate) struct CheckoutPage {
     pub(crate) language: Language,
     /// Path under which the outside reaches the public listener.
     pub(crate) mount: Mount,
-    /// The offer; absent where there is no link.
+    /// The offer; absent if there is no link.
     pub(crate) offer: Option<OfferView>,
-    /// Amount and terms of a due date, which stand in place of the offer's amount.
+    /// Amount and terms of a due date, which replace the offer's amount.
     pub(crate) due: Option<DueView>,
     pub(crate) state: StateView,
     pub(crate) form: Option<FormView>,
     pub(crate) payment: Option<PaymentView>,
-    /// A payment that waits beside one that was paid: its payer gives it up.
+    /// A payment that still waits although another was paid: its payer can give it up.
     pub(crate) unneeded: Option<UnneededView>,
     /// Path of a page on which a new payment can begin.
     pub(crate) again: Option<String>,
@@ -32,7 +32,7 @@ pub(crate) struct CheckoutPage {
     pub(crate) reload: Option<String>,
 }
 
-/// The offer as payers read it.
+/// The offer, as shown to payers.
 #[derive(Debug, Clone)]
 pub(crate) struct OfferView {
     pub(crate) merchant_name: String,
@@ -52,7 +52,7 @@ pub(crate) struct DueView {
     pub(crate) sentences: Vec<String>,
 }
 
-/// A payment of a link for one payment that another one of it has made needless.
+/// A payment that is unneeded, because another one of the same single-payment link was paid.
 #[derive(Debug, Clone)]
 pub(crate) struct UnneededView {
     pub(crate) transaction_id: String,
@@ -104,7 +104,7 @@ pub(crate) struct FieldView {
     pub(crate) kind: &'static str,
     pub(crate) is_numeric: bool,
     pub(crate) value: String,
-    /// Value that the merchant entered, masked. Then nothing is asked for.
+    /// Value that the merchant entered, masked. If present, the payer is not asked for it.
     pub(crate) known: Option<String>,
     pub(crate) mistake: Option<FormMistake>,
 }
@@ -124,7 +124,7 @@ pub(crate) struct FormMistake {
 pub(crate) struct PaymentView {
     pub(crate) transaction_id: String,
     pub(crate) is_waiting: bool,
-    /// Path that answers the status.
+    /// Path that returns the status.
     pub(crate) status_path: String,
     /// The PIX code, with the path of its picture.
     pub(crate) pix: Option<(String, String)>,

@@ -1,4 +1,4 @@
-//! Terms of a charge with a due date in a payer's words: what is owed today, and what changes it.
+//! Terms of a charge with a due date, in words for the payer: the amount owed today, and how it changes.
 
 use chrono::NaiveDate;
 use quita_domain::due_terms::{Discount, DueTerms, Interest, InterestSince, Portion};
@@ -14,9 +14,9 @@ use crate::console::Language;
 /// Terms of one payment, on one day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DueWords {
-    /// Amount that is owed on that day, or that came once nothing is to be paid any more.
+    /// Amount owed on that day or, once nothing is left to pay, the amount that came in.
     pub(crate) owed: Money,
-    /// True if that is another amount on another day.
+    /// True if the amount depends on the day.
     pub(crate) changes: bool,
     /// The day, as it is written.
     pub(crate) today: String,
@@ -43,7 +43,7 @@ impl DueWords {
     /// Puts the terms of an order that nobody has paid into words, if it has a due date.
     pub(crate) fn of_order(order: &Order, today: NaiveDate, language: Language) -> Option<Self> {
         let due = order.terms.due()?;
-        // Nobody pays after the last day: what is owed then stays as it was.
+        // Nobody pays after the last day, so the amount owed stays the same from then on.
         let on = today.min(due.payable_until());
         Some(Self {
             owed: due.owed_on(order.amount, on, InterestSince::of(order.method)),
@@ -55,12 +55,12 @@ impl DueWords {
         })
     }
 
-    /// Returns what is owed, or what came, in cents.
+    /// Returns the amount owed or received, in cents.
     pub(crate) fn owed_cents(&self) -> i64 {
         cents(self.owed)
     }
 
-    /// Returns the terms as a slip prints them, with what is owed on the day of printing.
+    /// Returns the terms as a slip prints them, with the amount owed on the day of printing.
     pub(crate) fn on_paper(self) -> Vec<String> {
         let owed = format!("Valor para pagamento em {}: R$ {}.", self.today, reais(self.owed_cents()));
         self.changes.then_some(owed).into_iter().chain(self.sentences).collect()

@@ -1,6 +1,6 @@
 //! Parts that a page always has, and the words of its form.
 //!
-//! A page whose form is gone, or asks for something else, has nothing in it that this version does not write.
+//! A page whose form is missing, or asks for something else, may contain nothing that this version does not write.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::http::pages::checkout_card::CardView;
 use crate::http::pages::checkout_page::{CheckoutPage, FieldView, FormView, MethodView, label_of, name_of};
 use crate::http::pages::checkout_words::{sold_out, state_of_link};
 
-/// Status of a page that tells of an error.
+/// Status of a page that shows an error.
 const ERROR: &str = "error";
 
 /// Fields of every form, which are shown where the shop knows them.
