@@ -1,15 +1,16 @@
 //! The program's allocator: what is given back is zeroed.
 //!
-//! Card numbers pass through buffers of libraries, which give them back as they are. This does for all of them, at once,
-//! what a type of our own does for its secret. It is the one place with unsafe code, and holds nothing else.
+//! Card numbers pass through buffers of libraries, which free them without zeroing. This crate zeroes them all, as our
+//! own types do for their secrets. It is the only place with unsafe code, and contains nothing else.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::hint::black_box;
 use std::ptr;
 
-/// Allocator that zeroes each block before it gives it back to the allocator below.
+/// Allocator that zeroes each block before returning it to the underlying allocator.
 ///
-/// A block that grows or shrinks always moves: the allocator below might move it by itself, and would keep what was there.
+/// A block that grows or shrinks always moves: the underlying allocator might move it by itself, leaving the old
+/// contents behind.
 ///
 /// No size is left out: zeroing takes a few nanoseconds for a small block and some 300 for 8 KiB.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! The archive: a table beside that of the payments, with the same columns and indexes.
+//! The archive: a second table of payments, with the same columns and indexes.
 //!
 //! A move is one transaction, and every query reads both tables in one: so a payment is always in exactly one of them.
 
@@ -42,7 +42,7 @@ pub(super) fn of_archive(sql: &str) -> String {
     sql.replace("payments", "archived_payments")
 }
 
-/// Makes table and indexes as those of the payments are. What is there already stays.
+/// Creates table and indexes like those of the payments. Existing ones stay.
 pub(super) fn make(connection: &Connection) -> rusqlite::Result<()> {
     let made: Vec<String> = {
         let mut statement = connection.prepare(MADE_BY)?;

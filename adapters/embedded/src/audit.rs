@@ -83,7 +83,7 @@ impl AuditStore for EmbeddedStore {
 }
 
 fn append(transaction: &Transaction<'_>, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, Failure> {
-    // There is one with this id: the same one, if somebody asks again because the answer was lost.
+    // There is an entry with this id. It is the same one if the caller repeats because the answer was lost.
     if let Some(known) = rows::with_id(transaction, new.entry.id)? {
         let is_same = known.was(&new.entry);
         return if is_same { Ok(known.position()) } else { Err(entry_exists(new.entry.id).into()) };

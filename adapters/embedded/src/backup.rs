@@ -40,8 +40,8 @@ impl BackupError {
     }
 }
 
-/// Copies the store in this file; gives the size of the copy, which was checked and is on the disk. If that fails there
-/// is none.
+/// Copies the store in this file, and returns the size of the copy, which was checked and is on the disk. If that
+/// fails, no copy is left.
 pub(super) fn back_up(database: &Path, copy: &Path) -> Result<u64, BackupError> {
     let cannot = |error| BackupError::Copy(copy.into(), error);
     let source = open::existing(database).map_err(BackupError::Store)?.ok_or(BackupError::Missing)?;
@@ -49,7 +49,7 @@ pub(super) fn back_up(database: &Path, copy: &Path) -> Result<u64, BackupError> 
     if form == 0 {
         return Err(BackupError::Missing);
     }
-    // SQLite takes a relative path as it likes, and some names for more than a name.
+    // SQLite resolves relative paths in its own way, and gives some names a special meaning.
     let absolute = std::path::absolute(copy).map_err(cannot)?;
     let reserved = reserve(&absolute).map_err(|error| {
         let is_there = error.kind() == io::ErrorKind::AlreadyExists;
@@ -69,7 +69,7 @@ pub(super) fn back_up(database: &Path, copy: &Path) -> Result<u64, BackupError> 
     made
 }
 
-/// Makes the file, for its owner's eyes only, if there is nothing of that name.
+/// Creates the file, readable only by its owner, if the name is free.
 fn reserve(copy: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     // `create_new` excludes both another backup of the same name and a link that somebody put there.
@@ -79,7 +79,7 @@ fn reserve(copy: &Path) -> io::Result<File> {
     options.open(copy)
 }
 
-/// One statement is one read transaction: it sees one moment, and holds up nobody who writes.
+/// A single statement is one read transaction: it sees one moment, and blocks no writer.
 fn fill(source: &Connection, copy: &Path) -> Result<(), BackupError> {
     let path =
         copy.to_str().ok_or_else(|| BackupError::Copy(copy.into(), io::ErrorKind::InvalidFilename.into()))?;
@@ -90,7 +90,7 @@ fn fill(source: &Connection, copy: &Path) -> Result<(), BackupError> {
         .map_err(|error| if is_of_target(&error) { of_copy(copy, &error) } else { BackupError::store(error) })
 }
 
-/// Returns whether only the file that is written can have failed so: nothing of the store is written.
+/// Returns true if only the target file can have failed like this: nothing of the store is written.
 fn is_of_target(error: &rusqlite::Error) -> bool {
     let writes = [
         ffi::SQLITE_IOERR_WRITE,
@@ -111,7 +111,7 @@ fn of_copy(copy: &Path, error: &rusqlite::Error) -> BackupError {
     BackupError::Copy(copy.into(), io::Error::other(why))
 }
 
-/// Makes a copy that is put over the file of a running service be known as one.
+/// Removes the mark from a copy, so that it is recognised if it is put over the file of a running service.
 fn unmark(copy: &Path) -> Result<(), BackupError> {
     let remove = || {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

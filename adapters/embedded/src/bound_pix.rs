@@ -1,4 +1,4 @@
-//! Pix that belong to payments, in a table beside them. Only what came in by PIX is in it, once, so every other write costs
+//! Pix that belong to payments, in a table of their own. Each Pix is in it only once, so every other write costs
 //! nothing more.
 
 use quita_domain::identity::{Mode, TransactionId};

@@ -20,8 +20,8 @@ const RESTING: &str = "SELECT rests_since, id FROM payments INDEXED BY payments_
 
 const ERASED: &str = "SELECT number, payment FROM erasures WHERE number > ?1 ORDER BY number LIMIT ?2";
 
-/// Takes the payer out of what is indexed, and tells whoever has the payment in its memory. Once: the guard is that of the
-/// write which takes the payer out of the document.
+/// Removes the payer from the indexed columns, and records the erasure for processes that have the payment in memory.
+/// Happens once: the guard is that of the write that removes the payer from the document.
 const UNLIST: &str = "UPDATE payments SET document = NULL, email = NULL, external_reference = :external_reference, \
     document_number = :document_number \
     WHERE id = :id AND revision = :expected AND document IS NOT NULL";
@@ -75,7 +75,7 @@ impl ErasureStore for EmbeddedStore {
     }
 }
 
-/// Does what a write of a payment whose payer was erased has to do besides, if it is the first one.
+/// Does the additional work of the first write of a payment after its payer was erased.
 pub(super) fn note(
     transaction: &Transaction<'_>,
     row: &PaymentRow<'_>,

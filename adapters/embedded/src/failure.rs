@@ -31,13 +31,13 @@ impl From<rusqlite::Error> for Failure {
     }
 }
 
-/// Returns whether SQLite certainly undid the transaction whose commit failed in this way: nothing of it was complete.
+/// Returns true if SQLite certainly rolled back the transaction whose commit failed like this.
 pub(super) fn is_undone(error: &rusqlite::Error) -> bool {
     // A full disk fails before the commit record is complete, and a busy database before anything is written.
     matches!(error.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy))
 }
 
-/// See <https://www.sqlite.org/rescode.html>. What is not known to pass by itself counts as broken.
+/// See <https://www.sqlite.org/rescode.html>. An error that is not known to resolve by itself counts as broken.
 fn classify(cause: ffi::Error, text: String) -> StoreError {
     // The kernel marks pages as clean after a failed fsync, so a repeated one succeeds without writing them.
     if [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_DIR_FSYNC].contains(&cause.extended_code) {

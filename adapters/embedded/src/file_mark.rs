@@ -1,4 +1,4 @@
-//! A mark in the database file by which it is told from any other, and from a copy of an earlier state.
+//! A mark in the database file that distinguishes it from any other, and from a copy of an earlier state.
 //!
 //! Between two checkpoints nobody writes into the file, and SQLite does not look at what it has read before. A file that
 //! another program overwrote in place keeps its identity, so only what is in it can tell. The mark is random. It is
@@ -68,7 +68,7 @@ impl FileMark {
         });
         let next_is_written = match written {
             Ok(()) => true,
-            // Payments can be read all the same. The first write tries again.
+            // Payments can still be read. The first write tries again.
             Err(Failed::Undone(StoreError::Unavailable(_) | StoreError::Full(_))) => false,
             Err(failed) => return Err(failed.into()),
         };
@@ -119,7 +119,7 @@ impl FileMark {
                     marks.read_of = now;
                     return Ok(());
                 }
-                // What can't be read now says nothing: the next check reads it again.
+                // A file that can't be read now proves nothing: the next check reads it again.
                 Err(error) if may_pass(&error) => return Ok(()),
                 // Nothing to compare with before the first checkpoint.
                 _ if marks.in_file.is_none() => return Ok(()),
@@ -153,7 +153,7 @@ impl Marks {
     }
 }
 
-/// Takes the mark out of a copy, so that nobody takes it for the file that it was made of.
+/// Removes the mark from a copy, so that it is not mistaken for its original.
 pub(super) fn remove(copy: &Connection) -> rusqlite::Result<()> {
     let has_marks: bool = copy.query_row(HAS_MARKS, [], |row| row.get(0))?;
     if has_marks { copy.execute("DELETE FROM file_mark", []).map(drop) } else { Ok(()) }

@@ -42,7 +42,7 @@ pub(super) fn note_whole(connection: &Connection) -> rusqlite::Result<()> {
 /// More rows than a file has room for; the archive's are counted on from there.
 const EVERY_ROW: i64 = i64::MAX >> 1;
 
-/// Has an upgrade that was under way in a copy begin anew: the copy numbers its rows in its own way.
+/// Restarts an upgrade that was under way in a copy, because the copy numbers its rows in its own way.
 pub(super) fn begin_anew(copy: &Connection) -> rusqlite::Result<()> {
     if copy.query_row(HAS_TABLE, [], |row| row.get(0))? {
         let anew = "UPDATE stored_form SET up_to = 0, until = ?1 WHERE up_to IS NOT NULL";
@@ -108,7 +108,7 @@ impl UpgradeStore for EmbeddedStore {
             if number_of(transaction)? == known() {
                 return Ok(());
             }
-            // What is inserted from now on is in the new form.
+            // Rows inserted from now on are in the new form.
             let until = "SELECT coalesce(max(rowid), 0) FROM payments";
             let until: i64 = transaction.query_row(until, [], |row| row.get(0))?;
             // Bound and number change in one transaction, so no payment of the old form is beyond the bound.
@@ -153,7 +153,7 @@ fn upgrade_step(transaction: &Transaction<'_>, limit: usize) -> Result<Upgraded,
         let statements = TableStatements { next: NEXT, rewrite: REWRITE };
         let last = rewrite(transaction, &mut step, statements, up_to, until, limit)?;
         if step.read < whole {
-            // What was archived meanwhile is there.
+            // Payments archived meanwhile are found there.
             transaction.execute(ADVANCE, [until])?;
         } else {
             transaction.execute(ADVANCE, [last])?;

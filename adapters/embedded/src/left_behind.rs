@@ -14,7 +14,7 @@ use super::sole_writer;
 /// Endings of the files without which no log is complete. The lock file says nothing: it is never removed.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
-/// Refuses to make a new file beside what is left of another one.
+/// Refuses to create a new file next to the remains of another one.
 ///
 /// # Errors
 /// [`StoreError::Broken`] with the names of what is left.
@@ -31,7 +31,7 @@ pub(super) fn refuse(database: &Path) -> Result<(), StoreError> {
     )))
 }
 
-/// Refuses, beside that, to call a store missing that another process serves.
+/// Also refuses to report a store as missing while another process serves it.
 ///
 /// # Errors
 /// [`StoreError::Broken`] with what to do.
@@ -55,7 +55,7 @@ pub(super) fn refuse_unfit_log(database: &Path) -> Result<(), StoreError> {
     refuse_index_without_log(database)
 }
 
-/// Refuses a log beside a backup that took the store's place: SQLite would write the pages of another file into it.
+/// Refuses a log next to a backup that replaced the store: SQLite would write the pages of another file into it.
 ///
 /// # Errors
 /// [`StoreError::Broken`] with what to move away.
@@ -111,7 +111,7 @@ pub(super) fn rescue(database: &Path) -> String {
     )
 }
 
-/// Returns whether there is a file with something in it. Whatever else is wrong is said by opening it.
+/// Returns true if there is a file that is not empty. Opening it will report any other fault.
 fn is_there(database: &Path) -> bool {
     fs::metadata(database).map_or_else(
         |error| error.kind() != std::io::ErrorKind::NotFound,

@@ -115,7 +115,8 @@ impl LinkStore for EmbeddedStore {
         let owner = link.owner.clone();
         let id = link.id;
         let payers = Lister::Payers(owner.merchant.as_str().into());
-        // It counts all payments of the link, and anybody may ask for it: lookups of other merchants wait for none of it.
+        // It counts all payments of the link, and anyone may cause it, so lookups of other merchants must not wait for
+        // it.
         self.list(payers, move |transaction| {
             let id = id.uuid();
             let bounds = (owner.merchant.as_str(), owner.mode.as_str(), id.as_bytes());
@@ -134,7 +135,7 @@ impl LinkStore for EmbeddedStore {
 
     async fn count_event(&self, limit: &EventLimit, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let limit = limit.clone();
-        // Who is over a limit asks again and again, and must not take the turn of a writer.
+        // A client over its limit may ask again and again, and must not occupy the writer.
         let asked = limit.clone();
         let blocked = self.read(move |transaction| blocked_until(transaction, &asked, now)).await?;
         if blocked.is_some() {
@@ -179,7 +180,7 @@ impl LinkStore for EmbeddedStore {
     }
 }
 
-/// Returns the time at which the event is forgotten that has to be before another one is allowed, if there is one.
+/// Returns the time at which the event that blocks another one no longer counts, if there is such an event.
 fn blocked_until(
     transaction: &Transaction<'_>,
     limit: &EventLimit,

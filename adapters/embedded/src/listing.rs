@@ -83,7 +83,8 @@ fn index_for(filter: &PaymentFilter) -> Option<&'static str> {
         PaymentIndex::DueDate => Some("payments_by_due_date"),
         PaymentIndex::Amount if has_every_status(filter) => Some("payments_by_amount"),
         PaymentIndex::Kind if has_every_status(filter) && filter.method.is_none() => Some("payments_newest"),
-        // That by kind holds the amount, and the one by amount no status: it would be one more place to change.
+        // The index by kind includes the amount. The one by amount has no status, which would be one more place to
+        // change.
         PaymentIndex::Amount | PaymentIndex::Kind => None,
         PaymentIndex::Newest => Some("payments_newest"),
     }

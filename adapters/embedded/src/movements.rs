@@ -1,5 +1,5 @@
-//! Payments with refunds and disputes, in a table beside the payments. Only what moved back is in it, so the write of
-//! any other payment costs nothing more.
+//! Payments with refunds and disputes, in a table of their own. Only movements back to payers are in it, so the write
+//! of any other payment costs nothing more.
 
 use quita_domain::identity::TransactionId;
 use quita_domain::listing::{Cursor, MovementFilter, Movements};
@@ -126,7 +126,7 @@ const ADVANCE: &str = "UPDATE movements_progress SET up_to = ?1 WHERE id = 1";
 const OF_STEP: &str = "SELECT id, payment FROM payments WHERE rowid > ?1 AND rowid <= ?2 \
     AND (instr(payment, x'04726566756E647300') > 0 OR instr(payment, x'046368617267656261636B7300') > 0)";
 
-/// Indexes the payments that an earlier version wrote, once for each file. Goes on where it was interrupted.
+/// Indexes the payments that an earlier version wrote, once for each file. Continues where it was interrupted.
 ///
 /// # Errors
 /// Why the file can't be written, unless that may pass.
@@ -135,7 +135,7 @@ pub(super) fn index_earlier(writer: &mut Connection) -> Result<(), StoreError> {
         match transaction::run(writer, index_step) {
             Ok(Step::More) => {}
             Ok(Step::Last) => return Ok(()),
-            // Payments can be served all the same. The next start goes on.
+            // Payments can still be served. The next start continues.
             Err(Failed::Undone(error @ (StoreError::Unavailable(_) | StoreError::Full(_)))) => {
                 tracing::warn!(%error, "lists of refunds and disputes lack earlier ones until the next start");
                 return Ok(());
@@ -165,7 +165,7 @@ fn index_step(transaction: &Transaction<'_>) -> Result<Step, Failure> {
     let mut rows = statement.query((from, to))?;
     while let Some(row) = rows.next()? {
         let (id, document): ([u8; 16], Vec<u8>) = (row.get(0)?, row.get(1)?);
-        // What can't be read is named by the list of payments, and has no status to be listed by.
+        // Unreadable payments are named by the list of payments, and have no status to be listed by.
         if let Ok(payment) = decode::<Payment>(&document, &format!("payment {}", Uuid::from_bytes(id))) {
             index(transaction, &payment)?;
         }

@@ -70,7 +70,7 @@ pub(super) fn form_of(connection: &Connection, path: &Path) -> Result<StoreForm,
     found.check()
 }
 
-/// Has the connection write as the store promises, and nobody else read its files.
+/// Configures the connection for the store's durability, and its files to be readable only by their owner.
 fn make_ready(mut connection: Connection, path: &Path) -> Result<Writer, StoreError> {
     keep_private(path);
     left_behind::beside(path).iter().for_each(|beside| keep_private(beside));
@@ -133,7 +133,8 @@ pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
     made.map_err(|error| StoreError::Unavailable(format!("{} can't be made: {error}", folder.display())))
 }
 
-/// Opens a file, for its owner's eyes only: it holds personal data, or lets one serve it. Makes it if it is missing.
+/// Opens a file that only its owner may read: it contains personal data, or is the lock for serving it. Creates it if
+/// it is missing.
 pub(super) fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).write(true);
@@ -144,7 +145,7 @@ pub(super) fn private_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Takes a file from the eyes of others, which somebody may have let in since.
+/// Removes other users' access to a file, which may have been granted since.
 fn keep_private(path: &Path) {
     #[cfg(unix)]
     {

@@ -1,6 +1,6 @@
 //! The files of the store, as they were when it was opened.
 //!
-//! SQLite goes on writing into a file that was deleted or replaced: what it commits there is gone at the next start.
+//! SQLite keeps writing to a file that was deleted or replaced, and those commits are lost at the next start.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The schema: made in a new file. What is in one that is there is never changed, only added to.
+//! The schema, created in a new file. In an existing file nothing is changed; parts are only added.
 
 use quita_ports::StoreError;
 use rusqlite::Connection;
@@ -27,7 +27,7 @@ pub(super) fn refuse_foreign(connection: &Connection) -> Result<(), Failure> {
     let ours = count(
         "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('payments', 'inbox', 'applications')",
     )?;
-    // Files from before the mark have id 0 as other programs' files do, so they are told by their tables.
+    // Files that predate the mark have id 0, like other programs' files, so they are recognised by their tables.
     if [0, APPLICATION_ID].contains(&application) && (all == 0 || ours == 3) {
         return Ok(());
     }

@@ -46,7 +46,7 @@ impl Workers {
         let ended = || StoreError::Broken("a job of the store was lost. Restart the service".into());
         let queue = self.queue.as_ref().ok_or_else(ended)?;
         let (reply, answer) = oneshot::channel();
-        // Nobody waits for the answer any more if it can't be sent.
+        // If the answer can't be sent, nobody waits for it any longer.
         let job: Job = Box::new(move |connection| drop(reply.send(job(connection))));
         queue.send(job).await.map_err(|_| ended())?;
         answer.await.map_err(|_| ended())

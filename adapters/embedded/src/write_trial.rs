@@ -30,7 +30,7 @@ impl EmbeddedStore {
 fn try_in(connection: &mut Connection) -> Result<(), StoreError> {
     let path = connection.path().map(PathBuf::from);
     take_back(connection).map_err(StoreError::from)?;
-    // What is taken back never reaches the disk, and a full log may have room for what is small.
+    // Rolled-back data never reaches the disk, and a full log may still have room for a small write.
     path.map_or(Ok(()), |path| find_room(&path))
 }
 

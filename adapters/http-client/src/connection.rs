@@ -82,7 +82,7 @@ impl Connection {
 
     /// Lets bytes flow.
     fn move_on(&mut self, cx: &mut Context<'_>) {
-        // What went wrong is told to the exchange under way.
+        // The error is reported to the exchange under way.
         self.is_over = self.is_over || Pin::new(&mut self.http).poll(cx).is_ready();
     }
 

@@ -15,7 +15,7 @@ use super::failure::{Failure, Why};
 use super::handshake::handshake_failed;
 use super::wire::Socket;
 
-/// Makes a connection. Whatever fails here left nothing of a request.
+/// Opens a connection. If this fails, no part of a request has left.
 pub(crate) async fn dial(
     destination: &Destination,
     settings: &ClientSettings,

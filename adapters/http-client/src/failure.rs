@@ -1,4 +1,4 @@
-//! Failures: why there is no answer, and whether anything of the request may have left.
+//! Failures: the reason for a missing answer, and whether any part of the request may have left.
 
 use std::io;
 

@@ -33,7 +33,7 @@ impl Kept {
         self.idle.remove(place).map(|idle| idle.connection)
     }
 
-    /// Keeps a connection for so long. If there are too many, the longest idle one is closed.
+    /// Keeps a connection for this long. If there are too many, the longest idle one is closed.
     pub(crate) fn put(
         &mut self,
         destination: Destination,

@@ -1,9 +1,9 @@
 //! Outgoing HTTP/1.1 for everything that is about money: webhooks, tokens of access, acquirers.
 //!
-//! A request gets the final answer to itself or a [`Failure`], which tells one thing for certain: whether any byte of the
-//! request may have left. Interim answers are skipped. A connection is used again only if its last answer ended as it
-//! was framed and nothing came after it. Time, connections and the size of an answer are bounded. Redirects are
-//! answers, no proxy is used, nothing is decoded.
+//! A request gets its own final answer or a [`Failure`], which states with certainty whether any byte of the request
+//! may have left. Interim answers are skipped. A connection is used again only if its last answer ended as it was
+//! framed and nothing came after it. Time, connections and the size of an answer are bounded. Redirects are answers, no
+//! proxy is used, nothing is decoded.
 
 mod connection;
 mod destination;
@@ -125,7 +125,7 @@ impl Client {
             Ok(Err(failure)) => failure,
             Err(_) => Failure { why: Why::TimeOut, may_have_left: trail.may_have_left() },
         };
-        // What an earlier connection took may have arrived, whatever became of the later one.
+        // Bytes sent on the earlier connection may have arrived, whatever happened on the later one.
         Err(Failure { may_have_left: failed.may_have_left || trail.left_before.get(), ..failed })
     }
 
@@ -148,8 +148,8 @@ impl Client {
             }
             trail.leave();
         }
-        // A new connection is not replaced by another one: what fails
-        // on it is no stale connection, and may have had an effect.
+        // A new connection is not replaced by another one: it is not stale, so the failed request may have had an
+        // effect.
         let mut fresh = dial::dial(&destination, &self.settings).await?;
         trail.follow(fresh.seen());
         let heard = fresh.exchange(prepared, max_bytes).await?;

@@ -1,4 +1,4 @@
-//! The archive: a collection beside that of the payments, with documents and indexes like theirs.
+//! The archive: a second collection of payments, with the same kind of documents and indexes.
 //!
 //! An archived payment leaves a stub in its place: its id, and what no other payment may have. Stubs stay for ever, so ids,
 //! tokens and Pix are unique without a look into the archive, and a stub alone says where its payment is. A move is three
@@ -130,7 +130,7 @@ impl ArchiveStore for MongoStore {
     }
 
     async fn complete_archiving(&self) -> Result<(), StoreError> {
-        // What is left without a payment in it harms nobody.
+        // Remains that contain no payment are harmless.
         let left = doc! { MOVING: true, "payment": { "$exists": true } };
         let options = FindOptions::builder()
             .projection(doc! { "_id": 1 })
@@ -356,7 +356,7 @@ async fn stubs_among(
     Ok(found.into_iter().collect())
 }
 
-/// Makes those guarded writes in the archive that failed among the payments because theirs are archived.
+/// Repeats in the archive those guarded writes that failed because their payments are archived.
 ///
 /// Stubs have no revision, so such a write meets a stale guard there. It is made where the payment is.
 pub(super) async fn also_in_archive(
@@ -377,7 +377,7 @@ pub(super) async fn also_in_archive(
     let gone = match stubs_among(database, &failed).await {
         Ok(gone) => gone,
         Err(error) => {
-            // It is not known whether somebody was faster.
+            // It is unknown whether another writer was faster.
             let failed = outcomes.iter_mut().filter(|outcome| **outcome == Err(WriteError::Conflict));
             failed.for_each(|outcome| *outcome = Err(WriteError::NotWritten(error.clone())));
             return outcomes;

@@ -63,7 +63,7 @@ pub(super) fn update<S: Serialize>(
     bson::serialize_to_raw_document_buf(&command)
 }
 
-/// Makes these writes with as few commands as they fit in; one outcome for each, in order.
+/// Makes these writes in as few commands as possible, and returns one outcome for each, in order.
 ///
 /// A `Conflict` tells that the id is taken, not that a majority has what took it: whoever answers for that reads it
 /// first, or uses [`insert_unread`].
@@ -152,7 +152,7 @@ async fn run_one_loose(database: &Database, command: RawDocumentBuf) -> Result<(
     }
 }
 
-/// Halves a batch until each part fits, and until what can't be encoded stands alone.
+/// Halves a batch until each part fits, and until a write that can't be encoded is isolated.
 fn split<W>(
     writes: &[W],
     command: &impl Fn(&[W]) -> bson::error::Result<RawDocumentBuf>,

@@ -85,7 +85,7 @@ pub(super) fn store_error(error: &Error) -> StoreError {
     StoreError::Unavailable(why)
 }
 
-/// The longest part of a server's error that is told.
+/// Maximum length of the part of a server's error that is reported.
 const CAUSE_LENGTH: usize = 120;
 
 /// Returns why each server could not be chosen. The driver's own message holds its whole view of the replica set, which

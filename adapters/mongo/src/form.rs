@@ -28,7 +28,7 @@ const FIELD: &str = "form";
 /// The code for a collection that exists already (`NamespaceExists`).
 const EXISTS: i32 = 48;
 
-/// Returns true if there is a store in the database, of whatever form. Makes nothing.
+/// Returns true if the database contains a store of any form. Creates nothing.
 pub(super) async fn is_store(database: &Database) -> Result<bool, StoreError> {
     let ours = database.list_collection_names().filter(doc! { "name": { "$in": [STORED_FORM, PAYMENTS] } });
     Ok(!within_time(ours).await?.is_empty())
@@ -268,14 +268,14 @@ impl UpgradeStore for MongoStore {
             self.read_form().await?;
             return Ok(Upgraded { is_done: true, ..Upgraded::default() });
         };
-        // What is archived meanwhile is found there.
+        // Payments archived meanwhile are found there.
         let collection = if progress.in_archive { ARCHIVE } else { PAYMENTS };
         let is_first = !progress.in_archive;
         let left = progress.left();
         let found = find_each(&self.collection(collection), left, options, read_old).await?;
         let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
         let statements: Vec<_> = found.iter().filter_map(statement).collect();
-        // What somebody else wrote meanwhile is in the new form.
+        // Payments that others wrote meanwhile are already in the new form.
         let command = |some: &[RewriteStatement<'_>]| batch::update(collection, some.iter().collect());
         batch::run_loose(&self.database, &statements, command).await?;
         let count = |number: usize| unsigned(signed_limit(number));
@@ -294,7 +294,7 @@ impl UpgradeStore for MongoStore {
             },
             None => doc! { "$unset": { "upgrade": "" } },
         };
-        // Another upgrade beside this one may have ended it.
+        // Another, concurrent upgrade may have finished it.
         let under_way = doc! { "_id": ID, "upgrade": { "$exists": true } };
         within_time(forms(&self.database).update_one(under_way, change)).await?;
         let is_done = last.is_none() && !is_first;

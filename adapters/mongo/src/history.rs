@@ -35,7 +35,7 @@ type Payee = (MerchantId, Mode);
 #[async_trait]
 impl HistoryStore for MongoStore {
     async fn next_payee(&self, after: Option<&Payee>) -> Result<Option<Payee>, StoreError> {
-        // What stands in the place of archived payments has no merchant.
+        // The stubs of archived payments have no merchant.
         let Some((merchant, mode)) = after else {
             return self.first_payee(doc! { "merchant": { "$gt": "" } }).await;
         };

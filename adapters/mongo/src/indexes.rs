@@ -144,7 +144,7 @@ pub(super) fn named(index: &str) -> Hint {
     Hint::Name(index.to_owned())
 }
 
-/// Makes the indexes that are missing. Takes long only on a collection that is large already.
+/// Creates missing indexes. Takes long only on a collection that is already large.
 pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
     make_in(database, PAYMENTS, of_payments()).await?;
     make_in(database, ARCHIVE, of_archive()).await?;

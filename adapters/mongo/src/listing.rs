@@ -37,7 +37,7 @@ pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>, index: 
         (AMOUNT, filter.amount.map(|amount| signed(amount.cents()).into())),
     ];
     query.extend(equal.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?))));
-    // What such an index holds of each status and method is merged by the server, so each has to be named.
+    // The server merges the parts of such an index by status and method, so each has to be named.
     if index == PaymentIndex::Kind || !filter.statuses.is_empty() {
         query.insert("status", any_status(&filter.statuses));
     }
@@ -91,7 +91,7 @@ pub(super) fn any_method(method: Option<Method>) -> Document {
 /// Payments that hold a delivery that matches.
 pub(super) fn of_deliveries(filter: &DeliveryFilter, after: Option<Cursor>) -> Listing {
     let mut query = of_merchant(&filter.merchant, filter.mode);
-    // What the index holds of each state is merged by the server, so each has to be named.
+    // The server merges the parts of the index by state, so each has to be named.
     let states = filter.state.map_or_else(|| DeliveryState::ALL.to_vec(), |state| vec![state]);
     let states: Vec<_> = states.iter().map(|state| state.as_str()).collect();
     query.insert("deliveryStates", doc! { "$in": states });

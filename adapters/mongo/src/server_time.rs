@@ -32,7 +32,7 @@ async fn compare(uri: String, clock: Arc<dyn Clock>) -> Result<i64, StoreError> 
     Ok(told_time(&hello)?.millis().saturating_sub(middle_ms))
 }
 
-/// Returns the time that a server tells in its answer to `hello`.
+/// Returns the time in a server's answer to `hello`.
 pub(super) fn told_time(hello: &Document) -> Result<Timestamp, StoreError> {
     let told = hello.get_datetime("localTime");
     let told = told.map_err(|_| StoreError::Unavailable("the server does not tell its time".into()))?;

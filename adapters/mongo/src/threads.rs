@@ -30,7 +30,8 @@ impl Threads {
         Ok(Self(Some(runtime.map_err(no_thread)?)))
     }
 
-    /// Runs this there. It is finished even if nobody waits for it any more, unless the store is dropped.
+    /// Runs this work on these threads. It is finished even if nobody waits for it any longer, unless the store is
+    /// dropped.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if it panicked: what became of it is unknown.

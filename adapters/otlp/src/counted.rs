@@ -16,7 +16,7 @@ const LOGGED_EVERY: Duration = Duration::from_secs(60);
 pub enum Fate {
     /// The collector answered that it took the batch; whether it kept every span it may say in its own log.
     Exported,
-    /// Nobody has it: there was no room, or the collector did not take it.
+    /// It was lost: there was no room, or the collector did not accept it.
     Lost,
 }
 

@@ -1,8 +1,8 @@
 //! Traces, to a collector: OTLP over HTTP, in protobuf.
 //!
-//! Spans that are over wait in a bounded queue for a thread of their own, which sends them in batches. A collector that
-//! is slow or away costs spans, never time: what there is no room for, and what could not be sent, is lost, counted,
-//! and logged once a minute.
+//! Ended spans wait in a bounded queue for a dedicated thread, which sends them in batches. A slow or unavailable
+//! collector costs spans, never time. Spans that find no room or can't be sent are lost, counted, and logged once a
+//! minute.
 
 mod collector;
 mod counted;

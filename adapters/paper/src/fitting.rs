@@ -1,4 +1,4 @@
-//! Makes text fit its place on paper: smaller, then cut, or broken into lines; never beyond the edge.
+//! Fitting of text into its place on paper: smaller, then truncated, or broken into lines, but never beyond the edge.
 
 use crate::helvetica::Font;
 use crate::win_ansi;

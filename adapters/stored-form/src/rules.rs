@@ -8,7 +8,7 @@ use uuid::Uuid;
 /// Time for which a finished notice is kept, so that a repetition of it is known.
 pub const KEEP_FINISHED_MS: u64 = 30 * DAY_MS;
 
-/// Time for which a node is kept that is no longer seen, unless an operator takes it off.
+/// Time for which a node that is no longer seen is kept, unless an operator removes it.
 pub const KEEP_UNSEEN_NODE_MS: u64 = 30 * DAY_MS;
 
 /// The class of a time from creation to payment.

@@ -1,4 +1,4 @@
-//! Turns of those who list: however many lists one asks for, few of them stand in the queue of all.
+//! Turns for lists: however many lists one caller requests, only a few of them are in the common queue.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,7 +28,7 @@ impl Lister {
     }
 }
 
-/// Turns by lister. Each has so many lists under way, and the others wait in order for one of these to end.
+/// Turns by lister. Each may have this many lists under way; its others wait in order for one of these to end.
 #[derive(Debug)]
 pub struct Turns {
     at_once: usize,
@@ -36,7 +36,7 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Lets so many lists of one lister be under way at once.
+    /// Allows this many concurrent lists of one lister.
     pub fn new(at_once: usize) -> Self {
         Self { at_once, lanes: Mutex::default() }
     }

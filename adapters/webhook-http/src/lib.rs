@@ -36,7 +36,7 @@ const MAX_KEPT: usize = 64;
 /// The `User-Agent` of every webhook.
 const OUR_NAME: &str = concat!("quita/", env!("CARGO_PKG_VERSION"));
 
-/// Makes senders of webhooks; each has connections of its own, and all share what handshakes remember.
+/// Factory of senders of webhooks. Each has its own connections, and all share the TLS session cache.
 pub struct WebhookHttpFactory {
     policy: AddressPolicy,
     clock: Arc<dyn Clock>,
@@ -109,7 +109,7 @@ impl WebhookSender for WebhookHttp {
 }
 
 impl WebhookHttp {
-    /// Sends the event. What did not end by the deadline did not end: not even a 200 at its beginning counts.
+    /// Sends the event. An exchange that did not end by the deadline is a failure, even if it began with a 200.
     async fn exchange(&self, webhook: WebhookRequest, deadline: Instant) -> Result<Answer, Unanswered> {
         let request = written(webhook)?;
         let answer = self.client.send(&request, deadline, MAX_READ_BYTES).await;

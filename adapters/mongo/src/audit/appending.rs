@@ -32,7 +32,7 @@ struct End {
 }
 
 impl MongoStore {
-    /// Appends an entry, after whoever is faster.
+    /// Appends an entry, after those of faster writers.
     pub(super) async fn append(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, StoreError> {
         let begun = Instant::now();
         let mut wait = FIRST_WAIT;
@@ -58,7 +58,7 @@ impl MongoStore {
         new: &NewAuditEntry,
         key: &ChainKey,
     ) -> Result<Option<ChainPlace>, StoreError> {
-        // There is one with this id: the same one, if somebody asks again because the answer was lost.
+        // There is an entry with this id. It is the same one if the caller repeats because the answer was lost.
         if let Some(known) = self.entry_with_id(new.entry.id).await? {
             let is_same = known.was(&new.entry);
             return if is_same { Ok(Some(known.position())) } else { Err(entry_exists(new.entry.id)) };
@@ -69,7 +69,7 @@ impl MongoStore {
         if !self.insert_one(AUDIT, &StoredEntry::of(&chained)).await? {
             return Ok(None);
         }
-        // The entry stands. If the head can't be moved to it now, the next one to append does that.
+        // The entry is stored. If the head can't be moved to it now, the next writer does that.
         drop(self.move_head(head.as_ref(), &ChainHead::of(&chained, key)).await);
         Ok(Some(chained.position()))
     }
@@ -94,7 +94,8 @@ impl MongoStore {
             self.move_head(head.as_ref(), &moved).await?;
             return Ok(Some(End { head: Some(moved), last }));
         }
-        // Two entries may have come between both reads. Otherwise somebody changed the head, and that has to show.
+        // Entries may have been appended between the two reads. Otherwise the head was tampered with, which must be
+        // reported.
         Ok((self.newest_head().await? == head).then_some(End { head, last }))
     }
 
