@@ -4,7 +4,7 @@
 //! overwrote it goes on writing, and the next start finds nothing of it.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,7 +15,7 @@ use super::failure::Failure;
 use super::left_behind::beside;
 
 /// Bytes of the log's header: <https://www.sqlite.org/fileformat.html#the_wal_file>.
-const HEADER_BYTES: u64 = 32;
+const HEADER_BYTES: usize = 32;
 /// First bytes of a header; the last bit is the byte order of checksums.
 const MAGIC: [[u8; 4]; 2] = [[0x37, 0x7f, 0x06, 0x82], [0x37, 0x7f, 0x06, 0x83]];
 
@@ -38,7 +38,8 @@ struct Left {
 #[derive(Debug)]
 struct Shape {
     length: u64,
-    header: Vec<u8>,
+    /// Zeros where the log is shorter.
+    header: [u8; HEADER_BYTES],
 }
 
 impl KeptLog {
@@ -46,18 +47,30 @@ impl KeptLog {
     pub(super) fn of(database: &Path, writer: &Connection) -> Self {
         let [path, _] = beside(database);
         let log = Self { path, left: Mutex::new(None) };
-        log.remember(writer);
+        // The log of a store that was just opened may not be there yet.
+        drop(log.remember(writer));
         log
     }
 
-    /// Remembers the log after its writer wrote.
-    pub(super) fn remember(&self, writer: &Connection) {
+    /// Remembers the log after its writer wrote. Checks that it begins as a log does: one that was emptied under the
+    /// writer begins with a hole.
+    ///
+    /// # Errors
+    /// [`StoreError::Broken`] if it does not begin so.
+    pub(super) fn remember(&self, writer: &Connection) -> Result<(), StoreError> {
         // In this order: what another process writes in between is taken for its write, and not for a log that was cut.
-        let left = of_others(writer).ok().and_then(|of_others| {
-            let shape = Shape::of(&self.path).ok()?;
-            Some(Left { of_others, shape })
-        });
-        *self.left() = left;
+        let of_others = of_others(writer).ok();
+        let shape = self.shape();
+        // An empty log is one that a checkpoint has emptied. Nothing but SQLite writes a header with its magic number.
+        let begins_well =
+            |shape: &Shape| shape.length == 0 || MAGIC.iter().any(|magic| shape.header.starts_with(magic));
+        let checked = match &shape {
+            Ok(shape) if begins_well(shape) => Ok(()),
+            Ok(_) => Err(self.meddled_with()),
+            Err(error) => Err(error.clone()),
+        };
+        *self.left() = of_others.zip(shape.ok()).map(|(of_others, shape)| Left { of_others, shape });
+        checked
     }
 
     /// Checks before a commit that nobody but SQLite altered the log since. `writer` must hold the lock for writing.
@@ -74,17 +87,6 @@ impl KeptLog {
             // A changed `data_version` means that another connection wrote through SQLite, which kept the log valid.
             Some(_) | None => Ok(()),
         }
-    }
-
-    /// Checks after a commit that the log begins as a log does: one that was emptied under it begins with a hole.
-    ///
-    /// # Errors
-    /// [`StoreError::Broken`] if it does not.
-    pub(super) fn check_after(&self) -> Result<(), StoreError> {
-        let shape = self.shape()?;
-        // An empty log is one that a checkpoint has emptied. Nothing but SQLite writes a header with its magic number.
-        let begins_well = shape.length == 0 || MAGIC.iter().any(|magic| shape.header.starts_with(magic));
-        if begins_well { Ok(()) } else { Err(self.meddled_with()) }
     }
 
     /// Tells whether the log is not as its writer left it. Another process may have written, too.
@@ -116,10 +118,14 @@ impl KeptLog {
 impl Shape {
     /// SQLite holds no lock on its log, which closing another descriptor of the file would give up.
     fn of(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+        let mut file = File::open(path)?;
         let length = file.metadata()?.len();
-        let mut header = Vec::new();
-        file.take(HEADER_BYTES).read_to_end(&mut header)?;
+        let mut header = [0; HEADER_BYTES];
+        match file.read_exact(&mut header) {
+            // A log that is cut this short has no header.
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {}
+            read => read?,
+        }
         Ok(Self { length, header })
     }
 

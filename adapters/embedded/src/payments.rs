@@ -14,7 +14,7 @@ use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTE
 use quita_domain::time::Timestamp;
 use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
 use rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE;
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params, params_from_iter};
 use uuid::Uuid;
 
 use super::archive::{self, of_archive, read_both};
@@ -31,20 +31,20 @@ use quita_stored_form::form::payment_document;
 use quita_stored_form::turns::Lister;
 use quita_stored_form::{decode, listed, merged, signed, signed_limit};
 
+/// Values come by number: SQLite looks each name of a parameter up among all of them.
+///
+/// An archived payment keeps its id: a replayed creation must find it and not become a second payment.
 const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
     external_reference, link, card, created_at, amount, due_on, status, paid_at, due_at, outbox_at, outbox_to, \
     delivery_states, our_number, document_number, rests_since, used_token, payment) \
-    VALUES (:id, :revision, :last_op, :merchant, :mode, :method, :document, :email, \
-    :external_reference, :link, :card, :created_at, :amount, :due_on, :status, :paid_at, :due_at, :outbox_at, :outbox_to, \
-    :delivery_states, :our_number, :document_number, :rests_since, :used_token, :payment) \
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, \
+    ?24, ?25 WHERE NOT EXISTS (SELECT 1 FROM archived_payments WHERE id = ?1) \
     ON CONFLICT (id) DO NOTHING";
 
 /// Only what may change: an index is not touched if none of its columns is set, whatever it is set to.
-const REPLACE: &str = "UPDATE payments SET revision = :revision, last_op = :last_op, status = :status, \
-    paid_at = :paid_at, due_at = :due_at, outbox_at = :outbox_at, outbox_to = :outbox_to, \
-    delivery_states = :delivery_states, card = :card, our_number = :our_number, \
-    rests_since = :rests_since, payment = :payment \
-    WHERE id = :id AND revision = :expected";
+const REPLACE: &str = "UPDATE payments SET revision = ?3, last_op = ?4, status = ?5, paid_at = ?6, due_at = ?7, \
+    outbox_at = ?8, outbox_to = ?9, delivery_states = ?10, card = ?11, our_number = ?12, rests_since = ?13, \
+    payment = ?14 WHERE id = ?1 AND revision = ?2";
 
 const BY_ID: &str = "SELECT id, payment FROM payments WHERE id = ?1";
 
@@ -335,13 +335,9 @@ fn is_taken(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_CONSTRAINT_UNIQUE)
 }
 
-/// Returns the number of written rows: one, or none if somebody was faster.
+/// Returns the number of written rows: one, or none if another writer was faster.
 fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> rusqlite::Result<usize> {
     let row = PaymentRow::of(&write.payment);
-    // An archived payment has its id for ever: a replayed creation must find it and not become a second payment.
-    if write.expected_revision == 0 && archive::has_id(transaction, row.id)? {
-        return Ok(0);
-    }
     let our_number = row.our_number.as_ref().map(SlipNumber::as_str);
     let delivery_states: i64 = row.delivery_states.iter().copied().map(listing::delivery_bit).sum();
     if write.expected_revision > 0 {
@@ -350,29 +346,54 @@ fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> r
             erasure::note(transaction, &row, write.expected_revision)?;
         }
         let replace = |sql: &str| {
-            transaction.prepare_cached(sql)?.execute(named_params! {
-                ":id": row.id.as_bytes(), ":expected": signed(write.expected_revision),
-                ":revision": row.revision, ":last_op": row.last_op.as_bytes(), ":status": row.status,
-                ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at,
-                ":outbox_to": row.outbox_to, ":card": row.card, ":delivery_states": delivery_states,
-                ":our_number": our_number, ":rests_since": row.rests_since, ":payment": document,
-            })
+            transaction.prepare_cached(sql)?.execute(params![
+                row.id.as_bytes(),
+                signed(write.expected_revision),
+                row.revision,
+                row.last_op.as_bytes(),
+                row.status,
+                row.paid_at,
+                row.due_at,
+                row.outbox_at,
+                row.outbox_to,
+                delivery_states,
+                row.card,
+                our_number,
+                row.rests_since,
+                document,
+            ])
         };
         let replaced = replace(REPLACE)?;
         // A write is made where the payment is: late refunds and chargebacks of archived payments stay in the archive.
         return if replaced == 0 { replace(&of_archive(REPLACE)) } else { Ok(replaced) };
     }
-    transaction.prepare_cached(INSERT)?.execute(named_params! {
-        ":id": row.id.as_bytes(), ":revision": row.revision, ":last_op": row.last_op.as_bytes(),
-        ":merchant": row.merchant, ":mode": row.mode, ":method": row.method,
-        ":document": row.document, ":email": row.email, ":external_reference": row.external_reference,
-        ":link": row.link.as_ref().map(Uuid::as_bytes), ":card": row.card,
-        ":created_at": row.created_at, ":amount": row.amount, ":due_on": row.due_on, ":status": row.status,
-        ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at, ":outbox_to": row.outbox_to,
-        ":delivery_states": delivery_states, ":our_number": our_number,
-        ":document_number": row.document_number.as_ref().map(SlipNumber::as_str),
-        ":rests_since": row.rests_since, ":used_token": row.used_token, ":payment": document,
-    })
+    transaction.prepare_cached(INSERT)?.execute(params![
+        row.id.as_bytes(),
+        row.revision,
+        row.last_op.as_bytes(),
+        row.merchant,
+        row.mode,
+        row.method,
+        row.document,
+        row.email,
+        row.external_reference,
+        row.link.as_ref().map(Uuid::as_bytes),
+        row.card,
+        row.created_at,
+        row.amount,
+        row.due_on,
+        row.status,
+        row.paid_at,
+        row.due_at,
+        row.outbox_at,
+        row.outbox_to,
+        delivery_states,
+        our_number,
+        row.document_number.as_ref().map(SlipNumber::as_str),
+        row.rests_since,
+        row.used_token,
+        document,
+    ])
 }
 
 #[cfg(test)]

@@ -76,9 +76,9 @@ impl Trust {
             work(transaction)
         });
         // What is found after the commit can't be undone, so the outcome is unknown and not "not written".
-        let checked = || self.log.check_after().and_then(|()| self.check_files()).map_err(Failed::Unknown);
+        let kept = self.log.remember(writer);
+        let checked = || kept.and_then(|()| self.check_files()).map_err(Failed::Unknown);
         let done = done.and_then(|done| checked().map(|()| done));
-        self.log.remember(writer);
         if let (Ok(_), Some(file), Some(mark)) = (&done, &self.mark, &mark) {
             // Only after the commit: a mark of a transaction that was rolled back would never appear in the file.
             file.committed(mark);
@@ -92,7 +92,8 @@ impl Trust {
     pub(super) fn alter_log<T>(&self, writer: &Connection, work: impl FnOnce(&Connection) -> T) -> T {
         let _at_work = self.begin_work();
         let done = work(writer);
-        self.log.remember(writer);
+        // The next write finds what is wrong with it.
+        drop(self.log.remember(writer));
         done
     }
 
