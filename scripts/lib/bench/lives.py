@@ -15,6 +15,7 @@ from verify import check_service
 
 # Longer than a confirmation waits for its payment's next write.
 SLOW_SECONDS = 10
+CALLBACKS_AT_ONCE = 64
 FIRST_TABLE = 'public-url = "https://pay.example"\n'
 SANDBOX, BANK = "sandbox", "bank"
 HEAD = ["a life on MongoDB", "payments", *report.STORED, "service µs", "mongod µs"]
@@ -75,7 +76,8 @@ class CallingBank(Bank):
 
     def __init__(self, bench, directory, service):
         super().__init__(bench, directory)
-        self.command += ["--forward", f"http://127.0.0.1:{service.port}"]
+        # A callback is answered once the bank has answered in turn, so few at once would measure small batches.
+        self.command += ["--forward", f"http://127.0.0.1:{service.port}", "--senders", str(CALLBACKS_AT_ONCE)]
 
     def wait_until_registered(self):
         deadline = time.monotonic() + READY_SECONDS

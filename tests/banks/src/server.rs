@@ -43,7 +43,7 @@ pub enum Tls {
 }
 
 /// Options of a server at its start.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Way in which the counterparty is reached.
     pub tls: Tls,
@@ -55,6 +55,14 @@ pub struct Options {
     pub forward: Option<String>,
     /// The whole address for notices of a counterparty that was told none.
     pub notices_to: Option<String>,
+    /// Number of notices that go out at once, each on a connection that is kept.
+    pub senders: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { tls: Tls::default(), port: 0, delay_ms: 0, forward: None, notices_to: None, senders: 8 }
+    }
 }
 
 /// A counterparty that is being served.
@@ -86,6 +94,7 @@ struct Listeners {
     acceptor: Option<TlsAcceptor>,
     /// For notices to https addresses.
     client: Option<Arc<rustls::ClientConfig>>,
+    senders: usize,
 }
 
 impl<C: Counterparty + 'static> Served<C> {
@@ -106,6 +115,7 @@ impl<C: Counterparty + 'static> Served<C> {
             control: listen(0)?,
             acceptor: certificates.as_ref().map(|made| acceptor(made, is_mutual)).transpose()?,
             client: certificates.as_ref().map(notices::client).transpose()?,
+            senders: options.senders,
         };
         let address = listeners.api.local_addr()?;
         let control = listeners.control.local_addr()?;
@@ -225,7 +235,7 @@ fn acceptor(certificates: &Certificates, is_mutual: bool) -> io::Result<TlsAccep
 }
 
 async fn serve<C: Counterparty + 'static>(shared: Arc<Shared<C>>, listeners: Listeners) {
-    let Listeners { api, control, acceptor, client } = listeners;
+    let Listeners { api, control, acceptor, client, senders } = listeners;
     let api = accept(api, |stream| {
         tokio::spawn(connection(Arc::clone(&shared), acceptor.clone(), stream));
     });
@@ -234,7 +244,7 @@ async fn serve<C: Counterparty + 'static>(shared: Arc<Shared<C>>, listeners: Lis
         let service = service_fn(move |request| control::answer(Arc::clone(&shared), request));
         tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
     });
-    tokio::join!(api, controlled, notices::send(Arc::clone(&shared), client));
+    tokio::join!(api, controlled, notices::send(Arc::clone(&shared), client, senders));
 }
 
 /// Accepts as long as it is asked to.

@@ -42,6 +42,9 @@ struct Arguments {
     /// The whole address for notices of a provider that was told none.
     #[arg(long)]
     notices_to: Option<String>,
+    /// Number of notices that go out at once.
+    #[arg(long, default_value_t = Options::default().senders)]
+    senders: usize,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -92,7 +95,9 @@ fn serve(
     let delay_ms = arguments.delay_ms;
     let forward = arguments.forward;
     let notices_to = arguments.notices_to;
-    let served = Served::start_with(counterparty, Options { tls, port, delay_ms, forward, notices_to })?;
+    let senders = arguments.senders;
+    let options = Options { tls, port, delay_ms, forward, notices_to, senders };
+    let served = Served::start_with(counterparty, options)?;
     let line = json!({
         "url": served.url(), "control": served.control_url(),
         "certificates": served.certificates().map(|made| made.directory().to_owned()),

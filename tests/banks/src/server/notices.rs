@@ -20,8 +20,6 @@ use super::Shared;
 use crate::certificates::Certificates;
 use crate::{Counterparty, Notice};
 
-/// Number of notices that go out at once; each sender keeps a connection.
-const SENDERS: usize = 8;
 /// Interval of the search for notices that become due without anything being done.
 const EVERY: Duration = Duration::from_millis(20);
 const TIME_OUT: Duration = Duration::from_secs(10);
@@ -47,10 +45,11 @@ pub(super) fn client(certificates: &Certificates) -> io::Result<Arc<ClientConfig
 pub(super) async fn send<C: Counterparty + 'static>(
     shared: Arc<Shared<C>>,
     client: Option<Arc<ClientConfig>>,
+    senders: usize,
 ) {
     let (queue, due) = mpsc::unbounded_channel();
     let due = Arc::new(Mutex::new(due));
-    for _ in 0..SENDERS {
+    for _ in 0..senders {
         tokio::spawn(sender(Arc::clone(&shared), Arc::clone(&due), client.clone()));
     }
     loop {
