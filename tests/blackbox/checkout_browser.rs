@@ -135,6 +135,30 @@ fn a_page_that_is_loaded_again_before_the_answer_came_begins_no_second_payment()
 }
 
 #[test]
+fn a_decline_whose_answer_was_lost_is_told_by_the_page_and_the_next_card_is_tried() {
+    let app = TestApp::new();
+    let Some(browser) = Browser::open(&app) else { return };
+    let made = at_card(&browser, &app, &link());
+    browser.script(
+        "const real = window.fetch; \
+         window.fetch = async (...request) => { await real(...request); throw new TypeError('lost'); };",
+    );
+    fill_in(&browser, "4000000000000002");
+    browser.click(SUBMIT);
+    browser.wait_for_text("#mistakes", "No answer arrived.");
+    browser.go_to(made["url"].as_str().unwrap());
+    browser.wait_for_text("#mistakes", "Not authorised by the bank");
+    browser.click("#method-credit_card");
+    fill_in(&browser, "4242424242424242");
+    browser.click(SUBMIT);
+    browser.wait_for_text(".badge", "Paid");
+    let of_link = format!("/pay/payments?linkId={}", made["linkId"].as_str().unwrap());
+    let payments = app.client().get(&of_link).expect(200)["data"].as_array().unwrap().clone();
+    let statuses: Vec<_> = payments.iter().map(|payment| payment["status"].as_str().unwrap()).collect();
+    assert_eq!(statuses, ["paid", "declined"], "newest first");
+}
+
+#[test]
 fn too_many_cards_say_so_and_leave_pix_open() {
     let app = TestApp::builder().arg("--checkout-tries-per-link", "1").start();
     let Some(browser) = Browser::open(&app) else { return };
