@@ -54,10 +54,10 @@ class Lives:
         receiver.reset()
         machine.wait_until_quiet(3)
         work, meter = server.Work(service.store), Meter(bench, service)
+        begun = time.monotonic()
         load = bench.load(service, "--count", self.count, "--seconds", 600, "--create", body, name="told")
         if bank:
-            time.sleep(SLOW_SECONDS)
-            bank.pay(load["ids"])
+            bank.pay(load["ids"], begun + SLOW_SECONDS, load["seconds"])
         Rounds.wait_for_events(receiver, 2 * load["created"])
         Rounds.wait_for_confirmations(service)
         costs = meter.read(load["created"], load["own_cpu_seconds"])["cpu_us"]
@@ -86,12 +86,13 @@ class CallingBank(Bank):
                 sys.exit("the bank was not told where to call back")
             time.sleep(0.1)
 
-    def pay(self, ids):
-        """Each payment of the file, one after the other."""
+    def pay(self, ids, at, within_seconds):
+        """Each payment of the file, one after the other, from a time on and at an even pace."""
         connection = self.control()
         with open(ids, "rb") as file:
             names = file.read()
         for start in range(0, len(names), 16):
+            time.sleep(max(0, at + within_seconds * start / len(names) - time.monotonic()))
             body = json.dumps({"txid": names[start:start + 16].hex()})
             connection.request("POST", "/pay", body, {"Content-Type": "application/json"})
             paid = json.loads(connection.getresponse().read())
