@@ -255,10 +255,11 @@ fn check_books(world: &World, payment: &Payment) {
     if payment.status() == Status::Cancelled {
         check_who_withdrew(world, payment, &accounts);
     }
-    // One that was captured at the desk may never be read as authorised: below it is judged as money that came in. Nor
-    // may one that was voided there, which leaves nothing to tell.
+    // One that was captured at the desk may never be read as authorised: below it is judged as money that came in. One that
+    // was voided there before it was read, or that its issuer declined, holds nothing to report.
     let is_held_late = |account: &&Account| {
-        account.is_late && account.holding != Holding::Captured && account.removed_by.is_none()
+        let was_held = account.authorised > 0 || account.is_never_told;
+        account.is_late && was_held && account.holding != Holding::Captured && account.removed_by.is_none()
     };
     for account in accounts.iter().filter(is_held_late) {
         // Of a sale that never ends nobody can say more: it is asked about until that is given up.
