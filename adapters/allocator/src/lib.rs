@@ -1,7 +1,7 @@
-//! The program's allocator: what is given back is zeroed.
+//! The program's allocator, which zeroes freed memory.
 //!
-//! Card numbers pass through buffers of libraries, which free them without zeroing. This crate zeroes them all, as our
-//! own types do for their secrets. It is the only place with unsafe code, and contains nothing else.
+//! Card numbers pass through buffers of libraries, which free them without zeroing. This crate zeroes all of them, as
+//! our own types do for their secrets. It is the only place with unsafe code, and contains nothing else.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::hint::black_box;
@@ -9,27 +9,27 @@ use std::ptr;
 
 /// Allocator that zeroes each block before returning it to the underlying allocator.
 ///
-/// A block that grows or shrinks always moves: the underlying allocator might move it by itself, leaving the old
+/// A block that grows or shrinks always moves: the underlying allocator might move it itself, and leave the old
 /// contents behind.
 ///
-/// No size is left out: zeroing takes a few nanoseconds for a small block and some 300 for 8 KiB.
+/// All sizes are zeroed: this takes a few nanoseconds for a small block and some 300 for 8 KiB.
 #[derive(Debug)]
 pub struct ZeroingAllocator<A> {
     below: A,
 }
 
 impl<A> ZeroingAllocator<A> {
-    /// Takes memory from this allocator.
+    /// Wraps this allocator.
     pub const fn over(below: A) -> Self {
         Self { below }
     }
 }
 
-// SAFETY: every block comes from the allocator below and goes back to it under the layout that it was asked for. `realloc`
-// is the trait's own: it allocates, copies and deallocates by the methods here.
+// SAFETY: every block comes from the allocator below and returns to it with the layout that was requested. `realloc` is
+// the trait's default: it allocates, copies and deallocates through the methods here.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for ZeroingAllocator<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller promises what the allocator below asks for.
+        // SAFETY: the caller guarantees what the allocator below requires.
         unsafe { self.below.alloc(layout) }
     }
 
@@ -39,8 +39,8 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for ZeroingAllocator<A> {
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the block has this size, and nobody uses it any more. Volatile writes would be byte by byte; that the
-        // address is shown to `black_box` keeps these from being left out as writes that nobody reads.
+        // SAFETY: the block has this size, and nobody uses it any more. Volatile writes would be byte by byte. Passing
+        // the address to `black_box` keeps these writes from being optimised away as dead stores.
         unsafe {
             ptr::write_bytes(block, 0, layout.size());
             self.below.dealloc(black_box(block), layout);
@@ -55,21 +55,21 @@ mod tests {
 
     use super::*;
 
-    /// Keeps what each block held when it was given back.
+    /// Keeps the contents that each block had when it was freed.
     struct Keeping(RefCell<Vec<Vec<u8>>>);
 
-    // SAFETY: it passes everything on to the system's.
+    // SAFETY: it forwards everything to the system's allocator.
     unsafe impl GlobalAlloc for Keeping {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-            // SAFETY: as the caller promises.
+            // SAFETY: as the caller guarantees.
             unsafe { System.alloc(layout) }
         }
 
         unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-            // SAFETY: the block is there until it is given back.
+            // SAFETY: the block is valid until it is freed.
             let held = unsafe { std::slice::from_raw_parts(block, layout.size()) }.to_vec();
             self.0.borrow_mut().push(held);
-            // SAFETY: as the caller promises.
+            // SAFETY: as the caller guarantees.
             unsafe { System.dealloc(block, layout) }
         }
     }
@@ -80,7 +80,7 @@ mod tests {
         for (size, new_size) in [(1, 2), (16, 7), (64, 4_096), (8_192, 100), (100_000, 200_000)] {
             let layout = Layout::from_size_align(size, 1).unwrap();
             let new_layout = Layout::from_size_align(new_size, 1).unwrap();
-            // SAFETY: the blocks are used within their sizes, and each is given back once, under its layout.
+            // SAFETY: the blocks are used within their sizes, and each is freed once, with its layout.
             unsafe {
                 let block = allocator.alloc(layout);
                 ptr::write_bytes(block, 7, size);

@@ -47,7 +47,8 @@ impl AccessStore for EmbeddedStore {
         self.write(move |transaction| {
             let merchant = &before.merchant;
             let name = &before.name;
-            // Compared within the transaction that writes: the command line may change it at the same time.
+            // Compared in the transaction that writes, because the command line may change the application at the same
+            // time.
             if find_application(transaction, merchant, name)?.as_ref() != Some(&before) {
                 return Ok(false);
             }
@@ -114,7 +115,7 @@ pub(super) fn find_key(transaction: &Transaction<'_>, id: &str) -> Result<Option
     find_one(transaction, "SELECT id, api_key FROM api_keys WHERE id = ?1", [id], "API key")
 }
 
-/// Puts a key in the place of the one with its id.
+/// Stores a key, replacing the one with its id.
 pub(super) fn put_key(transaction: &Transaction<'_>, key: &ApiKey) -> Result<(), Failure> {
     let mut update = transaction.prepare_cached("UPDATE api_keys SET api_key = ?2 WHERE id = ?1")?;
     update.execute((&key.id, encode(key)?))?;

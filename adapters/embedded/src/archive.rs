@@ -1,6 +1,7 @@
 //! The archive: a second table of payments, with the same columns and indexes.
 //!
-//! A move is one transaction, and every query reads both tables in one: so a payment is always in exactly one of them.
+//! A move is one transaction, and every query reads both tables in one transaction. So a payment is always in exactly
+//! one of them.
 
 use std::cell::RefCell;
 
@@ -26,7 +27,7 @@ pub(super) const COLUMNS: &str = "id, revision, last_op, merchant, mode, method,
 
 const LEAVE: &str = "DELETE FROM payments WHERE id = ?1";
 
-/// Those that were created until some time, the oldest first.
+/// Payments that were created until some time, oldest first.
 const UNARCHIVED: &str = "SELECT id, created_at, payment FROM payments INDEXED BY payments_newest \
     WHERE merchant = ?1 AND mode = ?2 AND created_at <= ?3 AND (created_at, id) > (?4, ?5) \
     ORDER BY created_at, id LIMIT ?6";
@@ -37,12 +38,12 @@ const HAS_TOKEN: &str = "SELECT EXISTS (SELECT 1 FROM archived_payments WHERE us
 const MADE_BY: &str =
     "SELECT sql FROM sqlite_schema WHERE tbl_name = 'payments' AND sql IS NOT NULL ORDER BY type = 'index'";
 
-/// Returns the same statement about the archive. Only the table, and what belongs to it, is named so.
+/// Returns the same statement for the archive. The word occurs only in the names of the table and its parts.
 pub(super) fn of_archive(sql: &str) -> String {
     sql.replace("payments", "archived_payments")
 }
 
-/// Creates table and indexes like those of the payments. Existing ones stay.
+/// Creates a table and indexes like those of the payments. Existing ones stay.
 pub(super) fn make(connection: &Connection) -> rusqlite::Result<()> {
     let made: Vec<String> = {
         let mut statement = connection.prepare(MADE_BY)?;
@@ -70,7 +71,7 @@ pub(super) fn has_token(transaction: &Transaction<'_>, token: &str) -> rusqlite:
     transaction.prepare_cached(HAS_TOKEN)?.query_row([token], |row| row.get(0))
 }
 
-/// Reads the rows of a query about payments in both tables. Each has the order and the limit of the query.
+/// Reads the rows of a query from both tables of payments. Each part has the order and the limit of the query.
 pub(super) fn read_both<T>(
     transaction: &Transaction<'_>,
     sql: &str,
@@ -132,7 +133,7 @@ impl ArchiveStore for EmbeddedStore {
             let mut moved = 0_u64;
             for (id, revision) in as_given {
                 if transaction.prepare_cached(&copy)?.execute((id.as_bytes(), revision))? == 1 {
-                    // Deleted only if the copy was made, which demands the revision that was judged finished.
+                    // Deleted only if the copy was made, which requires the revision that was found finished.
                     transaction.prepare_cached(LEAVE)?.execute([id.as_bytes()])?;
                     moved = moved.saturating_add(1);
                 }
@@ -142,7 +143,7 @@ impl ArchiveStore for EmbeddedStore {
         .await
     }
 
-    /// Nothing to do: no move is left half done.
+    /// Does nothing: no move is ever left half done.
     async fn complete_archiving(&self) -> Result<(), StoreError> {
         Ok(())
     }

@@ -70,8 +70,8 @@ impl AuditStore for EmbeddedStore {
                 let accounted = known.accounted().ok_or_else(|| entry_exists(known.id))?;
                 return Ok(accounted.count());
             }
-            // The order matters on MongoDB alone: here the parts and
-            // the entry that accounts for them are one transaction.
+            // The order only matters on MongoDB: here one transaction contains the parts and the entry that accounts
+            // for them.
             let erased = erasing::erase(transaction, &what, signed_limit(limit))?;
             if !erased.is_empty() {
                 append(transaction, &account.accounting_for(&erased), &key)?;
@@ -83,7 +83,7 @@ impl AuditStore for EmbeddedStore {
 }
 
 fn append(transaction: &Transaction<'_>, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, Failure> {
-    // There is an entry with this id. It is the same one if the caller repeats because the answer was lost.
+    // An entry with this id exists. It is the same one if the caller repeats the call because the answer was lost.
     if let Some(known) = rows::with_id(transaction, new.entry.id)? {
         let is_same = known.was(&new.entry);
         return if is_same { Ok(known.position()) } else { Err(entry_exists(new.entry.id).into()) };
@@ -92,7 +92,7 @@ fn append(transaction: &Transaction<'_>, new: &NewAuditEntry, key: &ChainKey) ->
     let last: i64 = transaction.prepare_cached(last)?.query_row([], |row| row.get(0))?;
     let head = find_head(transaction)?;
     let chained = ChainedEntry::after(head.as_ref(), unsigned(last), new, key);
-    // Entry and head are one transaction here: it dies with its process, unlike one of MongoDB (decision 47).
+    // Here, entry and head are one transaction. Unlike a MongoDB transaction, it ends with its process (decision 47).
     rows::insert(transaction, &chained)?;
     put_head(transaction, &ChainHead::of(&chained, key))?;
     Ok(chained.position())

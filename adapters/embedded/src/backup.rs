@@ -1,4 +1,4 @@
-//! A copy of the file that is of one moment, made while it is written.
+//! A consistent copy of the file, made while it is being written.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -17,7 +17,7 @@ use super::open;
 /// Reasons for having no copy.
 #[derive(Debug, Error)]
 pub enum BackupError {
-    /// Something is there already, and stays as it was.
+    /// A file exists there already; it is left as it was.
     #[error("{0} exists already: name a file that does not")]
     Exists(PathBuf),
     /// There is no store to copy.
@@ -29,7 +29,7 @@ pub enum BackupError {
     /// The copy can't be written.
     #[error("{0} can't be made: {1}")]
     Copy(PathBuf, io::Error),
-    /// The copy does not read back whole.
+    /// The copy is damaged.
     #[error("the copy is damaged: {0}; check the disk, and the store itself")]
     Damaged(String),
 }
@@ -40,8 +40,7 @@ impl BackupError {
     }
 }
 
-/// Copies the store in this file, and returns the size of the copy, which was checked and is on the disk. If that
-/// fails, no copy is left.
+/// Copies the store in this file, checks and syncs the copy, and returns its size. If this fails, no copy is left.
 pub(super) fn back_up(database: &Path, copy: &Path) -> Result<u64, BackupError> {
     let cannot = |error| BackupError::Copy(copy.into(), error);
     let source = open::existing(database).map_err(BackupError::Store)?.ok_or(BackupError::Missing)?;
@@ -56,14 +55,14 @@ pub(super) fn back_up(database: &Path, copy: &Path) -> Result<u64, BackupError> 
         if is_there { BackupError::Exists(copy.into()) } else { cannot(error) }
     })?;
     let made = fill(&source, &absolute)
-        // An upgrade may be announced meanwhile.
+        // An upgrade may begin meanwhile.
         .and_then(|()| number_of(&source).map_err(BackupError::store))
         .and_then(|form_now| unmark(&absolute).map(|()| form..=form_now))
         .and_then(|forms| check(&absolute, &forms))
-        // Synced last: a copy counts only once it was found whole and its bytes and name survive a power failure.
+        // Synced last: a copy is valid only once it was found intact and its bytes and name survive a power failure.
         .and_then(|()| settle(&reserved, &absolute).map_err(cannot));
     if made.is_err() {
-        // Nobody must take what there is of it for a copy.
+        // An incomplete file must not be mistaken for a copy.
         drop(fs::remove_file(&absolute));
     }
     made
@@ -72,25 +71,25 @@ pub(super) fn back_up(database: &Path, copy: &Path) -> Result<u64, BackupError> 
 /// Creates the file, readable only by its owner, if the name is free.
 fn reserve(copy: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    // `create_new` excludes both another backup of the same name and a link that somebody put there.
+    // `create_new` excludes both another backup of the same name and a link that somebody placed there.
     options.read(true).write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, open::PRIVATE_FILE);
     options.open(copy)
 }
 
-/// A single statement is one read transaction: it sees one moment, and blocks no writer.
+/// Fills the copy. A single statement is one read transaction: it sees one state, and blocks no writer.
 fn fill(source: &Connection, copy: &Path) -> Result<(), BackupError> {
     let path =
         copy.to_str().ok_or_else(|| BackupError::Copy(copy.into(), io::ErrorKind::InvalidFilename.into()))?;
     source
-        // SQLite demands that the target is missing or empty, so the name can be reserved before.
+        // SQLite requires that the target is missing or empty, so the name can be reserved first.
         .execute("VACUUM INTO ?1", [path])
         .map(drop)
         .map_err(|error| if is_of_target(&error) { of_copy(copy, &error) } else { BackupError::store(error) })
 }
 
-/// Returns true if only the target file can have failed like this: nothing of the store is written.
+/// Returns true if only the target file can have failed like this, because the store itself is not written.
 fn is_of_target(error: &rusqlite::Error) -> bool {
     let writes = [
         ffi::SQLITE_IOERR_WRITE,
@@ -104,14 +103,14 @@ fn is_of_target(error: &rusqlite::Error) -> bool {
     })
 }
 
-/// Returns the error of the copy, which names it.
+/// Returns an error that names the copy.
 fn of_copy(copy: &Path, error: &rusqlite::Error) -> BackupError {
     let is_full = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
     let why = if is_full { String::from("its disk is full") } else { error.to_string() };
     BackupError::Copy(copy.into(), io::Error::other(why))
 }
 
-/// Removes the mark from a copy, so that it is recognised if it is put over the file of a running service.
+/// Removes the mark from a copy, so that it is recognised if it replaces the file of a running service.
 fn unmark(copy: &Path) -> Result<(), BackupError> {
     let remove = || {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -1,4 +1,4 @@
-//! Pix that belong to payments, in a table of their own. Each Pix is in it only once, so every other write costs
+//! Pix that belong to payments, in a table of their own. Each Pix is inserted only once, so all other writes cost
 //! nothing more.
 
 use quita_domain::identity::{Mode, TransactionId};
@@ -31,12 +31,12 @@ pub(super) fn is_taken(transaction: &Transaction<'_>, payment: &Payment) -> rusq
     Ok(false)
 }
 
-/// Binds the Pix of a payment that was written in this transaction, and that belong to no other one.
+/// Binds those Pix of a payment that belong to no other one. The payment was written in this transaction.
 pub(super) fn bind(transaction: &Transaction<'_>, payment: &Payment) -> rusqlite::Result<()> {
     let mode = payment.owner.mode.as_str();
     let id = payment.id.uuid();
     for pix in &payment.bound_pix {
-        // Each write of the payment comes by here with all its Pix; those that it has already are no conflict.
+        // Each write of the payment arrives here with all its Pix; those that it already has are no conflict.
         transaction.prepare_cached(BIND)?.execute((mode, pix, id.as_bytes()))?;
     }
     Ok(())

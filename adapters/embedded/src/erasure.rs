@@ -1,4 +1,5 @@
-//! Payers that are erased: found by how long their payments rest, and overwritten in every place of the file.
+//! Erasure of payers, found by the time for which their payments have been at rest, and overwritten everywhere in the
+//! file.
 
 use async_trait::async_trait;
 use quita_domain::identity::TransactionId;
@@ -21,14 +22,15 @@ const RESTING: &str = "SELECT rests_since, id FROM payments INDEXED BY payments_
 const ERASED: &str = "SELECT number, payment FROM erasures WHERE number > ?1 ORDER BY number LIMIT ?2";
 
 /// Removes the payer from the indexed columns, and records the erasure for processes that have the payment in memory.
-/// Happens once: the guard is that of the write that removes the payer from the document.
+/// This happens once, because its guard is that of the write that removes the payer from the document.
 const UNLIST: &str = "UPDATE payments SET document = NULL, email = NULL, external_reference = :external_reference, \
     document_number = :document_number \
     WHERE id = :id AND revision = :expected AND document IS NOT NULL";
 
 const NUMBER: &str = "INSERT INTO erasures (payment) VALUES (?1)";
 
-/// Samples of indexes for the planner hold what was indexed. It does without them until they are made anew.
+/// Index samples of the query planner contain indexed values. The planner does without them until they are created
+/// again.
 const HAS_SAMPLES: &str = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat4')";
 const FORGET_SAMPLES: &str = "DELETE FROM sqlite_stat4 WHERE tbl IN ('payments', 'archived_payments')";
 
@@ -91,7 +93,8 @@ pub(super) fn note(
     if unlist(UNLIST)? == 0 && unlist(&of_archive(UNLIST))? == 0 {
         return Ok(());
     }
-    // The number is written with the erasure: the service asks for new numbers and forgets what it has in memory.
+    // The number is written together with the erasure: the service asks for new numbers and drops these payments from
+    // its memory.
     transaction.prepare_cached(NUMBER)?.execute([row.id.as_bytes()])?;
     if transaction.prepare_cached(HAS_SAMPLES)?.query_row([], |row| row.get(0))? {
         // `PRAGMA optimize` keeps sample keys of indexes, among them documents and e-mail addresses of payers.

@@ -1,9 +1,9 @@
-//! Meanings of SQLite's errors for the caller of the store.
+//! Meaning of SQLite's errors for the caller of the store.
 
 use quita_ports::StoreError;
 use rusqlite::{ErrorCode, ffi};
 
-/// A store error that rusqlite's errors turn into by themselves.
+/// A store error into which rusqlite's errors convert automatically.
 #[derive(Debug)]
 pub(super) struct Failure(StoreError);
 
@@ -24,8 +24,8 @@ impl From<rusqlite::Error> for Failure {
         let text = error.to_string();
         Self(match error.sqlite_error() {
             Some(cause) => classify(*cause, text),
-            // Errors without a code of SQLite are conversions in
-            // rusqlite: a column is not of the type that was written.
+            // Errors without an SQLite code are conversions in rusqlite: a column does not have the type that was
+            // written.
             None => StoreError::Unreadable(text),
         })
     }
@@ -37,7 +37,8 @@ pub(super) fn is_undone(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy))
 }
 
-/// See <https://www.sqlite.org/rescode.html>. An error that is not known to resolve by itself counts as broken.
+/// Classifies an error (<https://www.sqlite.org/rescode.html>). An error that is not known to be temporary counts as
+/// broken.
 fn classify(cause: ffi::Error, text: String) -> StoreError {
     // The kernel marks pages as clean after a failed fsync, so a repeated one succeeds without writing them.
     if [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_DIR_FSYNC].contains(&cause.extended_code) {
@@ -58,7 +59,7 @@ fn classify(cause: ffi::Error, text: String) -> StoreError {
         | ErrorCode::FileLockingProtocolFailed
         | ErrorCode::NoLargeFileSupport
         | ErrorCode::AuthorizationForStatementDenied => StoreError::Unavailable(text),
-        // `Unknown` is an error in SQL: tables that are not as this version made them.
+        // `Unknown` is an error in SQL: the tables are not those that this version creates.
         ErrorCode::NotADatabase
         | ErrorCode::TypeMismatch
         | ErrorCode::TooBig

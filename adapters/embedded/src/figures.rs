@@ -1,4 +1,4 @@
-//! Figures of many payments, along an index that holds all that is counted.
+//! Figures of many payments, read from an index that holds everything that is counted.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
-//! A mark in the database file that distinguishes it from any other, and from a copy of an earlier state.
+//! A mark in the database file that distinguishes it from any other file, and from a copy of an earlier state.
 //!
-//! Between two checkpoints nobody writes into the file, and SQLite does not look at what it has read before. A file that
-//! another program overwrote in place keeps its identity, so only what is in it can tell. The mark is random. It is
-//! written when the service begins, and another one after each checkpoint, so that an older copy has an older one.
+//! Between two checkpoints nobody writes into the file, and SQLite does not read again what it has cached. A file that
+//! another program overwrote in place keeps its inode, so only its contents can show the change. The mark is random. It
+//! is written when the service starts, and changed after each checkpoint, so that an older copy has an older mark.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction}
 
 use super::transaction::{self, Failed};
 
-/// Times that a file is read before it counts as overwritten: a page may be read while a checkpoint writes it.
+/// Number of reads before a file counts as overwritten: a page may be read while a checkpoint writes it.
 const LOOKS: u32 = 5;
 
 const WRITE: &str = "INSERT INTO file_mark (id, mark) VALUES (1, ?1) \
@@ -23,7 +23,7 @@ const HAS_MARKS: &str = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name =
 /// A mark: 128 random bits.
 type Mark = [u8; 16];
 
-/// The file of a store, and the marks that it may hold.
+/// The file of a store, and the marks that it may contain.
 #[derive(Debug)]
 pub(super) struct FileMark {
     path: PathBuf,
@@ -32,19 +32,19 @@ pub(super) struct FileMark {
 
 #[derive(Debug)]
 struct Marks {
-    /// The mark that was last found in the file; `None` if it has none to compare with yet.
+    /// The mark that was last found in the file; `None` if there is none to compare with yet.
     in_file: Option<Mark>,
-    /// The mark that a checkpoint may bring into it.
+    /// The mark that the next checkpoint may bring into the file.
     next: Mark,
     next_is_written: bool,
-    /// The file when its mark was last read.
+    /// Metadata of the file when its mark was last read.
     read_of: Option<Stat>,
 }
 
-/// Length of a file, and when it was last changed, in seconds and nanoseconds.
+/// Length of a file and the time of its last change, in seconds and nanoseconds.
 type Stat = (u64, i64, i64);
 
-/// Mark of a file, and another one that may follow it.
+/// Mark of a file, and another mark that may follow it.
 #[derive(Debug)]
 struct Found {
     mark: Option<Mark>,
@@ -52,10 +52,10 @@ struct Found {
 }
 
 impl FileMark {
-    /// Writes a new mark into the store, has `settle` bring it into the file, and reads which one is there.
+    /// Writes a new mark into the store, has `settle` bring it into the file, and reads the mark that is there.
     ///
     /// # Errors
-    /// Why the store can't be written, unless that may pass; or the error of `settle`.
+    /// The reason why the store can't be written, unless it may be temporary; or the error of `settle`.
     pub(super) fn begin(
         path: &Path,
         writer: &mut Connection,
@@ -82,11 +82,11 @@ impl FileMark {
         Ok(Self { path: path.to_owned(), marks: Mutex::new(marks) })
     }
 
-    /// Writes the next mark with what a transaction writes, if that was not done since the last checkpoint.
+    /// Writes the next mark in a transaction, unless one was written since the last checkpoint.
     pub(super) fn write(&self, transaction: &Transaction<'_>) -> rusqlite::Result<Option<Written>> {
         let next = {
             let marks = self.marks();
-            // One mark for each checkpoint is enough; another one in every commit would dirty one page more.
+            // One mark for each checkpoint is enough; a mark in every commit would dirty one more page.
             if marks.next_is_written {
                 return Ok(None);
             }
@@ -96,19 +96,19 @@ impl FileMark {
         Ok(Some(Written(next)))
     }
 
-    /// Remembers that a mark was committed.
+    /// Records that a mark was committed.
     pub(super) fn committed(&self, written: &Written) {
         let mut marks = self.marks();
         marks.next_is_written |= marks.next == written.0;
     }
 
-    /// Checks that the file holds a mark of this store, if it was written since this was last checked.
+    /// Checks that the file contains a mark of this store, if the file was written since the last check.
     ///
     /// # Errors
     /// [`StoreError::Broken`] if it does not.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         let mut marks = self.marks();
-        // Taken before the file is read: a change that comes after it is found by the next check.
+        // Taken before the file is read: a later change is found by the next check.
         let now = stat(&self.path);
         if now == marks.read_of {
             return Ok(());
@@ -119,9 +119,9 @@ impl FileMark {
                     marks.read_of = now;
                     return Ok(());
                 }
-                // A file that can't be read now proves nothing: the next check reads it again.
+                // A file that can't be read now proves nothing. The next check reads it again.
                 Err(error) if may_pass(&error) => return Ok(()),
-                // Nothing to compare with before the first checkpoint.
+                // There is no mark to compare with before the first checkpoint.
                 _ if marks.in_file.is_none() => return Ok(()),
                 Ok(_) | Err(_) => std::thread::yield_now(),
             }
@@ -143,7 +143,7 @@ impl FileMark {
 pub(super) struct Written(Mark);
 
 impl Marks {
-    /// Takes over what was found, if it is one of these marks.
+    /// Accepts a mark that was found, if it is one of these.
     fn accept(&mut self, found: &Found) -> bool {
         if found.mark == Some(self.next) {
             *self = Self { in_file: found.mark, next: found.fresh, next_is_written: false, ..*self };
@@ -159,21 +159,21 @@ pub(super) fn remove(copy: &Connection) -> rusqlite::Result<()> {
     if has_marks { copy.execute("DELETE FROM file_mark", []).map(drop) } else { Ok(()) }
 }
 
-/// Reads what is in the file itself, whatever its write-ahead log holds.
+/// Reads the contents of the file itself, whatever its write-ahead log holds.
 ///
-/// The file must not be opened and closed but by SQLite: closing it gives up the locks that all of this process hold.
+/// Only SQLite may open and close the file: closing it releases all locks that this process holds on it.
 fn read(path: &Path) -> rusqlite::Result<Found> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let file = Connection::open_with_flags(immutable(path), flags)?;
-    // Else a file is corrupt whose last pages a checkpoint has not written yet.
+    // Otherwise a file whose last pages were not checkpointed yet would count as corrupt.
     file.execute_batch("PRAGMA writable_schema = ON")?;
     let has_marks: bool = file.query_row(HAS_MARKS, [], |row| row.get(0))?;
     let mark = if has_marks { file.query_row(READ, [], |row| row.get(0)).optional()? } else { None };
     Ok(Found { mark, fresh: random(&file)? })
 }
 
-/// The name by which SQLite reads a file without its log.
+/// Returns the name by which SQLite reads a file without its log.
 fn immutable(path: &Path) -> String {
     let mut uri = String::from("file:");
     for byte in path.as_os_str().as_encoded_bytes() {
@@ -191,7 +191,7 @@ fn random(connection: &Connection) -> rusqlite::Result<Mark> {
     connection.query_row("SELECT randomblob(16)", [], |row| row.get(0))
 }
 
-/// Tells whether an error says nothing of what is in the file.
+/// Returns true if an error says nothing about the contents of the file.
 fn may_pass(error: &rusqlite::Error) -> bool {
     let passing = [
         ErrorCode::CannotOpen,
@@ -209,7 +209,7 @@ fn stat(path: &Path) -> Option<Stat> {
     std::fs::metadata(path).ok().map(|file| (file.len(), file.ctime(), file.ctime_nsec()))
 }
 
-/// Elsewhere an open file can't be overwritten.
+/// Returns nothing: on other systems an open file can't be overwritten.
 #[cfg(not(unix))]
 fn stat(_: &Path) -> Option<Stat> {
     None

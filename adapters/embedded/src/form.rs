@@ -1,4 +1,4 @@
-//! Stored form of the file: read in every write, so that no program writes a form that is not the file's.
+//! Stored form of the file. It is read in every write, so that no program writes a form that differs from the file's.
 
 use async_trait::async_trait;
 use quita_ports::{StoreError, StoreForm, UpgradeStore, Upgraded};
@@ -17,12 +17,12 @@ const HAS_TABLE: &str = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name =
 const BROUGHT_BY: &str = "INSERT INTO stored_form (id, program, up_to, until) VALUES (1, ?1, ?2, ?3) \
     ON CONFLICT (id) DO UPDATE SET program = excluded.program, up_to = excluded.up_to, until = excluded.until";
 
-/// Number of the form that a file is stored in; 0 if nothing was ever made in it.
+/// Returns the number of the form in which a file is stored; 0 if nothing was ever created in it.
 pub(super) fn number_of(connection: &Connection) -> rusqlite::Result<i64> {
     connection.prepare_cached(NUMBER)?.query_row([], |row| row.get(0))
 }
 
-/// Form of a file that has a number.
+/// Returns the form of a file that has a number.
 pub(super) fn found_in(connection: &Connection) -> rusqlite::Result<Found> {
     let number = number_of(connection)?;
     let mut found = Found { number, program: None, is_upgrading: false };
@@ -34,15 +34,15 @@ pub(super) fn found_in(connection: &Connection) -> rusqlite::Result<Found> {
     Ok(found)
 }
 
-/// Notes that this program brought the file into its form, in whole.
+/// Records that this program brought the whole file into its form.
 pub(super) fn note_whole(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute(BROUGHT_BY, (PROGRAM, None::<i64>, None::<i64>)).map(drop)
 }
 
-/// More rows than a file has room for; the archive's are counted on from there.
+/// More rows than a file can hold; the archive's rows are numbered from here on.
 const EVERY_ROW: i64 = i64::MAX >> 1;
 
-/// Restarts an upgrade that was under way in a copy, because the copy numbers its rows in its own way.
+/// Restarts an upgrade that was under way in a copy, because the copy numbers its rows differently.
 pub(super) fn begin_anew(copy: &Connection) -> rusqlite::Result<()> {
     if copy.query_row(HAS_TABLE, [], |row| row.get(0))? {
         let anew = "UPDATE stored_form SET up_to = 0, until = ?1 WHERE up_to IS NOT NULL";
@@ -51,10 +51,10 @@ pub(super) fn begin_anew(copy: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Reads the number within a write, which nobody can change before that ends.
+/// Reads the number within a write transaction. Nobody can change it before the transaction ends.
 ///
 /// # Errors
-/// [`StoreError::Broken`] if another program upgraded the file beyond what this one knows.
+/// [`StoreError::Broken`] if another program upgraded the file to a form that this one does not know.
 pub(super) fn meet(form: &MetForm, transaction: &Transaction<'_>) -> Result<(), Failure> {
     let number = number_of(transaction)?;
     if number == form.number() {
@@ -62,7 +62,7 @@ pub(super) fn meet(form: &MetForm, transaction: &Transaction<'_>) -> Result<(), 
     }
     let found = found_in(transaction)?;
     form.note(found.form());
-    // Refused within the write lock: no upgrade can come between this look and the write.
+    // Refused under the write lock: no upgrade can come between this check and the write.
     if number > known() {
         let program = found.program.unwrap_or_default();
         return Err(StoreError::Broken(too_new(number, &program)).into());
@@ -84,7 +84,8 @@ const ADVANCE: &str = "UPDATE stored_form SET up_to = ?1 WHERE id = 1";
 const NEXT: &str =
     "SELECT rowid, payment, id FROM payments WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid LIMIT ?3";
 const REWRITE: &str = "UPDATE payments SET payment = ?2 WHERE rowid = ?1";
-// About: what was archived leaves gaps, and counting would read the whole table. Beyond `until` begins the archive.
+// An estimate: archived payments leave gaps, and counting would read the whole table. Beyond `until` the archive
+// begins.
 const LEFT: &str = "SELECT max(0, min(coalesce(max(rowid), 0), ?2) - ?1) FROM payments";
 const LEFT_IN_ARCHIVE: &str = "SELECT max(0, coalesce(max(rowid), 0) - ?1) FROM archived_payments";
 
@@ -108,10 +109,10 @@ impl UpgradeStore for EmbeddedStore {
             if number_of(transaction)? == known() {
                 return Ok(());
             }
-            // Rows inserted from now on are in the new form.
+            // Rows that are inserted from now on are in the new form.
             let until = "SELECT coalesce(max(rowid), 0) FROM payments";
             let until: i64 = transaction.query_row(until, [], |row| row.get(0))?;
-            // Bound and number change in one transaction, so no payment of the old form is beyond the bound.
+            // Bound and number change in one transaction, so no payment in the old form is beyond the bound.
             transaction.execute(BROUGHT_BY, (PROGRAM, 0, until))?;
             Ok(transaction.pragma_update(None, "user_version", known())?)
         })
@@ -119,7 +120,7 @@ impl UpgradeStore for EmbeddedStore {
         self.read_form().await.map(drop)
     }
 
-    /// Nothing to do: every program reads the number in each of its writes.
+    /// Does nothing: every program reads the number in each of its writes.
     async fn refuse_older_forms(&self) -> Result<(), StoreError> {
         Ok(())
     }
@@ -133,7 +134,7 @@ impl UpgradeStore for EmbeddedStore {
     }
 }
 
-/// Rowids between which payments are left; `None` if no upgrade is under way.
+/// Returns the rowids between which payments are still to be upgraded; `None` if no upgrade is under way.
 fn progress(transaction: &Transaction<'_>) -> rusqlite::Result<Option<(i64, i64)>> {
     transaction.query_row(PROGRESS, [], |row| Ok((row.get(0)?, row.get(1)?))).optional()
 }
@@ -142,7 +143,7 @@ fn payment_id(bytes: &[u8]) -> String {
     Uuid::from_slice(bytes).map_or_else(|_| String::from("one without an id"), |id| id.to_string())
 }
 
-/// Goes through the payments, and then through the archive: its rowids are counted on from the last one of the payments.
+/// Upgrades the next payments, and then those of the archive, whose rowids continue after the last one of the payments.
 fn upgrade_step(transaction: &Transaction<'_>, limit: usize) -> Result<Upgraded, Failure> {
     let mut step = Upgraded::default();
     let Some((up_to, until)) = progress(transaction)? else {
@@ -153,7 +154,7 @@ fn upgrade_step(transaction: &Transaction<'_>, limit: usize) -> Result<Upgraded,
         let statements = TableStatements { next: NEXT, rewrite: REWRITE };
         let last = rewrite(transaction, &mut step, statements, up_to, until, limit)?;
         if step.read < whole {
-            // Payments archived meanwhile are found there.
+            // Payments that are archived meanwhile are found there.
             transaction.execute(ADVANCE, [until])?;
         } else {
             transaction.execute(ADVANCE, [last])?;
@@ -174,9 +175,9 @@ fn upgrade_step(transaction: &Transaction<'_>, limit: usize) -> Result<Upgraded,
 
 /// Statements about one table of payments.
 struct TableStatements<'a> {
-    /// Reads payments between two rowids.
+    /// Reads the payments between two rowids.
     next: &'a str,
-    /// Replaces the document of one.
+    /// Replaces the document of one payment.
     rewrite: &'a str,
 }
 
@@ -201,7 +202,7 @@ fn rewrite(
                 step.rewritten = step.rewritten.saturating_add(1);
             }
             Ok(None) => {}
-            // A damaged payment is reported and passed over: it must not keep all payments behind it in the old form.
+            // A damaged payment is reported and skipped: it must not keep all later payments in the old form.
             Err(_) => step.unreadable.push(payment_id(&id)),
         }
         step.read = step.read.saturating_add(1);

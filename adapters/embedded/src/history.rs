@@ -1,5 +1,5 @@
-//! Every payment, with no more of it than a replay needs, in the order in which they were written: so the file is read
-//! forwards, as the system reads ahead.
+//! Every payment, reduced to the fields that a replay needs, in the order of writing. So the file is read forwards,
+//! which suits the system's read-ahead.
 
 use async_trait::async_trait;
 use quita_domain::identity::{MerchantId, Mode, TransactionId};
@@ -16,11 +16,11 @@ use quita_stored_form::rules::unknown_word;
 use quita_stored_form::turns::Lister;
 use quita_stored_form::{PastRead, decode, merged, past_page, signed_limit};
 
-/// The index is entered anew for each, so it costs the same however many payments one has.
+/// The index is searched again for each merchant and mode, so the cost does not depend on their number of payments.
 const NEXT_PAYEE: &str = "SELECT merchant, mode FROM payments INDEXED BY payments_newest \
     WHERE (merchant, mode) > (?1, ?2) ORDER BY merchant, mode LIMIT 1";
 
-/// One bound alone, so that no page begins at the first payment again.
+/// There is only one lower bound, so that no page starts again at the first payment.
 const PAST: &str = "SELECT id, created_at, payment FROM payments INDEXED BY payments_newest \
     WHERE merchant = ?1 AND mode = ?2 AND (created_at, id) > (?3, ?4) ORDER BY created_at, id LIMIT ?5";
 
@@ -32,7 +32,7 @@ impl HistoryStore for EmbeddedStore {
     ) -> Result<Option<(MerchantId, Mode)>, StoreError> {
         let after = after.cloned();
         self.list(Lister::Operators, move |transaction| {
-            // No merchant has an empty name.
+            // No merchant has an empty name, so this is before all of them.
             let place =
                 after.as_ref().map_or(("", ""), |(merchant, mode)| (merchant.as_str(), mode.as_str()));
             let found = read_both(transaction, NEXT_PAYEE, place, |row| {
@@ -65,7 +65,7 @@ fn past(
     after: Option<Cursor>,
     limit: usize,
 ) -> Result<Vec<PastRead>, Failure> {
-    // Nothing stands before every id.
+    // An empty id sorts before every other one.
     let begin = (filter.since, Vec::new());
     let after = after.filter(|place| place.created_at >= filter.since);
     let (at, id) = after.map_or(begin, |place| (place.created_at, place.id.uuid().as_bytes().to_vec()));

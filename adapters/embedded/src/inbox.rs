@@ -1,4 +1,4 @@
-//! Notices from acquirers that wait to be worked.
+//! Notices from acquirers that wait to be processed.
 
 use async_trait::async_trait;
 use quita_domain::acquiring::Notice;
@@ -29,7 +29,7 @@ impl InboxStore for EmbeddedStore {
 
     async fn due_notices(&self, now: Timestamp, limit: usize) -> Result<Vec<(Notice, u32)>, StoreError> {
         self.read(move |transaction| {
-            // Those that can't be read don't count towards the limit.
+            // Notices that can't be read don't count towards the limit.
             let sql = "SELECT id, notice, tries FROM inbox WHERE due_at <= ?1 ORDER BY due_at, id";
             let mut statement = transaction.prepare_cached(sql)?;
             let mut rows = statement.query((now.millis(),))?;
@@ -73,7 +73,8 @@ impl InboxStore for EmbeddedStore {
             for id in ids {
                 finish.execute((id, now.millis()))?;
             }
-            // Old notices go with a write that happens anyway, so no job of its own takes the write lock for them.
+            // Old notices are deleted together with a write that happens anyway, so no separate job takes the write
+            // lock for them.
             forget_old(transaction, now)
         })
         .await
@@ -90,7 +91,7 @@ impl InboxStore for EmbeddedStore {
     }
 }
 
-/// Deletes notices that were finished so long ago that no acquirer repeats them any more.
+/// Deletes notices that were finished so long ago that no acquirer repeats them.
 fn forget_old(transaction: &Transaction<'_>, now: Timestamp) -> Result<(), Failure> {
     let before = now.millis().saturating_sub(signed(KEEP_FINISHED_MS));
     let sql = "DELETE FROM inbox WHERE rowid IN \

@@ -1,7 +1,7 @@
 //! The write-ahead log, as this process left it.
 //!
-//! SQLite remembers how long its log is and looks at the file no more. Behind a log that another program cut or
-//! overwrote it goes on writing, and the next start finds nothing of it.
+//! SQLite remembers the length of its log and does not check the file again. If another program cuts or overwrites the
+//! log, SQLite continues to append after the damage. The next start then finds none of these writes.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -29,39 +29,39 @@ pub(super) struct KeptLog {
 /// State of the log after a write.
 #[derive(Debug)]
 struct Left {
-    /// SQLite's `data_version`: changes with every write and every emptied log of another connection.
+    /// SQLite's `data_version`: changes with every write and every log reset of another connection.
     of_others: i64,
     shape: Shape,
 }
 
-/// Length and header of the log: appending changes the one, beginning anew the other.
+/// Length and header of the log: appending changes the length, a restart of the log changes the header.
 #[derive(Debug)]
 struct Shape {
     length: u64,
-    /// Zeros where the log is shorter.
+    /// Zeros if the log is shorter.
     header: [u8; HEADER_BYTES],
 }
 
 impl KeptLog {
-    /// The log beside a database whose connection for writing this is.
+    /// Watches the log of a database, given its connection for writing.
     pub(super) fn of(database: &Path, writer: &Connection) -> Self {
         let [path, _] = beside(database);
         let log = Self { path, left: Mutex::new(None) };
-        // The log of a store that was just opened may not be there yet.
+        // The log of a newly opened store may not exist yet.
         drop(log.remember(writer));
         log
     }
 
-    /// Remembers the log after its writer wrote. Checks that it begins as a log does: one that was emptied under the
+    /// Remembers the log after its writer wrote. Checks that it has a valid beginning: a log that was emptied under the
     /// writer begins with a hole.
     ///
     /// # Errors
-    /// [`StoreError::Broken`] if it does not begin so.
+    /// [`StoreError::Broken`] if the beginning is not valid.
     pub(super) fn remember(&self, writer: &Connection) -> Result<(), StoreError> {
-        // In this order: what another process writes in between is taken for its write, and not for a log that was cut.
+        // Read in this order, a write of another process in between counts as its write, and not as a log that was cut.
         let of_others = of_others(writer).ok();
         let shape = self.shape();
-        // An empty log is one that a checkpoint has emptied. Nothing but SQLite writes a header with its magic number.
+        // An empty log was emptied by a checkpoint. Only SQLite writes a header with its magic number.
         let begins_well =
             |shape: &Shape| shape.length == 0 || MAGIC.iter().any(|magic| shape.header.starts_with(magic));
         let checked = match &shape {
@@ -73,10 +73,10 @@ impl KeptLog {
         checked
     }
 
-    /// Checks before a commit that nobody but SQLite altered the log since. `writer` must hold the lock for writing.
+    /// Checks before a commit that only SQLite has changed the log since. `writer` must hold the write lock.
     ///
     /// # Errors
-    /// [`StoreError::Broken`] if somebody did.
+    /// [`StoreError::Broken`] if another program changed it.
     pub(super) fn check_before(&self, writer: &Connection) -> Result<(), Failure> {
         let of_others = of_others(writer)?;
         let shape = self.shape()?;
@@ -89,7 +89,7 @@ impl KeptLog {
         }
     }
 
-    /// Tells whether the log is not as its writer left it. Another process may have written, too.
+    /// Returns true if the log is not as its writer left it. This may also be the write of another process.
     pub(super) fn has_changed(&self) -> bool {
         let shape = Shape::of(&self.path).ok();
         let may_follow = |left: &Left| shape.as_ref().is_some_and(|shape| shape.may_follow(&left.shape));
@@ -116,21 +116,22 @@ impl KeptLog {
 }
 
 impl Shape {
-    /// SQLite holds no lock on its log, which closing another descriptor of the file would give up.
+    /// Reads the shape of a log. SQLite holds no lock on its log that closing another descriptor of the file would
+    /// release.
     fn of(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let length = file.metadata()?.len();
         let mut header = [0; HEADER_BYTES];
         match file.read_exact(&mut header) {
-            // A log that is cut this short has no header.
+            // A log this short has no header.
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => {}
             read => read?,
         }
         Ok(Self { length, header })
     }
 
-    /// Tells whether nothing of this log was cut or overwritten. One that is longer holds what another connection took
-    /// back, or a process that was killed did not finish, and SQLite writes over it.
+    /// Returns true if nothing of this log was cut or overwritten. Additional bytes may come from a rolled-back
+    /// transaction of another connection, or from a killed process. SQLite overwrites them.
     fn may_follow(&self, left: &Self) -> bool {
         self.header == left.header && self.length >= left.length
     }

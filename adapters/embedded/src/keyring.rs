@@ -34,7 +34,7 @@ impl KeyringStore for EmbeddedStore {
         let id = id.to_owned();
         self.write(move |transaction| {
             let Some(mut key) = find_key(transaction, &id)? else { return Ok(false) };
-            // A limit only shortens: a key that ends before stays as it is.
+            // The limit can only shorten a key's life: a key that expires earlier stays as it is.
             if key.expires_at.is_none_or(|at| at > until) {
                 key.expires_at = Some(until);
                 put_key(transaction, &key)?;
@@ -64,7 +64,7 @@ impl KeyringStore for EmbeddedStore {
         self.write(move |transaction| {
             for (id, at) in uses {
                 let Some(mut key) = find_key(transaction, &id)? else { continue };
-                // Uses are stored late and in any order, and a time of last use must not move back.
+                // Uses are stored late and in any order, and the time of last use must not move back.
                 if key.last_used_at.is_none_or(|last| last < at) {
                     key.last_used_at = Some(at);
                     put_key(transaction, &key)?;

@@ -1,6 +1,7 @@
-//! Files of a store whose database file is gone: its write-ahead log, and the index of that.
+//! Files of a store whose database file is gone: its write-ahead log and the log's index.
 //!
-//! SQLite deletes such a log once it makes a new file beside it, and the newest payments may be in it.
+//! SQLite deletes such a log when it creates a new database file beside it, although the log may contain the newest
+//! payments.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -11,13 +12,13 @@ use quita_ports::StoreError;
 
 use super::sole_writer;
 
-/// Endings of the files without which no log is complete. The lock file says nothing: it is never removed.
+/// Endings of the files that a complete log needs. The lock file does not count: it is never removed.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
 /// Refuses to create a new file next to the remains of another one.
 ///
 /// # Errors
-/// [`StoreError::Broken`] with the names of what is left.
+/// [`StoreError::Broken`] with the names of the remaining files.
 pub(super) fn refuse(database: &Path) -> Result<(), StoreError> {
     let left: Vec<_> = beside(database).into_iter().filter(|path| path.exists()).collect();
     if left.is_empty() || is_there(database) {
@@ -31,10 +32,10 @@ pub(super) fn refuse(database: &Path) -> Result<(), StoreError> {
     )))
 }
 
-/// Also refuses to report a store as missing while another process serves it.
+/// Refuses to report a store as missing while another process serves it.
 ///
 /// # Errors
-/// [`StoreError::Broken`] with what to do.
+/// [`StoreError::Broken`] with the remedy.
 pub(super) fn refuse_served(database: &Path) -> Result<(), StoreError> {
     if !is_there(database) && sole_writer::is_locked(database) {
         let file = database.display();
@@ -46,10 +47,10 @@ pub(super) fn refuse_served(database: &Path) -> Result<(), StoreError> {
     refuse(database)
 }
 
-/// Refuses a store whose log is another file's, or is gone.
+/// Refuses a store whose log belongs to another file, or is gone.
 ///
 /// # Errors
-/// [`StoreError::Broken`] with what to do.
+/// [`StoreError::Broken`] with the remedy.
 pub(super) fn refuse_unfit_log(database: &Path) -> Result<(), StoreError> {
     refuse_log_of_another(database)?;
     refuse_index_without_log(database)
@@ -58,7 +59,7 @@ pub(super) fn refuse_unfit_log(database: &Path) -> Result<(), StoreError> {
 /// Refuses a log next to a backup that replaced the store: SQLite would write the pages of another file into it.
 ///
 /// # Errors
-/// [`StoreError::Broken`] with what to move away.
+/// [`StoreError::Broken`] with the files to move away.
 fn refuse_log_of_another(database: &Path) -> Result<(), StoreError> {
     let [log, index] = beside(database);
     let has_log = fs::metadata(&log).is_ok_and(|log| log.len() > 0);
@@ -74,10 +75,11 @@ fn refuse_log_of_another(database: &Path) -> Result<(), StoreError> {
     )))
 }
 
-/// Refuses a store whose log is gone although the process that wrote it never ended in order: it left the log's index.
+/// Refuses a store whose log is gone, although the process that wrote it never shut down cleanly: it left the log's
+/// index.
 ///
 /// # Errors
-/// [`StoreError::Broken`] with what to put back.
+/// [`StoreError::Broken`] with the file to restore.
 fn refuse_index_without_log(database: &Path) -> Result<(), StoreError> {
     let [log, index] = beside(database);
     if !is_there(database) || log.exists() || !index.exists() || sole_writer::is_locked(database) {
@@ -92,7 +94,7 @@ fn refuse_index_without_log(database: &Path) -> Result<(), StoreError> {
     )))
 }
 
-/// Returns true if the file was never in the mode in which SQLite keeps a write-ahead log, as a fresh backup.
+/// Returns true if the file was never in the mode in which SQLite keeps a write-ahead log, like a fresh backup.
 ///
 /// Source: SQLite database file format, section 1.3.3: byte 18 is 1 for rollback journals, 2 for a write-ahead log.
 fn never_had_log(database: &Path) -> bool {
@@ -101,7 +103,7 @@ fn never_had_log(database: &Path) -> bool {
     read.is_ok() && header.ends_with(&[1])
 }
 
-/// Returns what to do about a file that is gone while a process serves it: its contents last as long as that process.
+/// Returns the remedy for a file that is gone while a process serves it: its contents last as long as the process.
 pub(super) fn rescue(database: &Path) -> String {
     let file = database.display();
     format!(
@@ -111,7 +113,7 @@ pub(super) fn rescue(database: &Path) -> String {
     )
 }
 
-/// Returns true if there is a file that is not empty. Opening it will report any other fault.
+/// Returns true if the file exists and is not empty. Any other fault is reported when it is opened.
 fn is_there(database: &Path) -> bool {
     fs::metadata(database).map_or_else(
         |error| error.kind() != std::io::ErrorKind::NotFound,
@@ -119,7 +121,7 @@ fn is_there(database: &Path) -> bool {
     )
 }
 
-/// Returns where SQLite keeps the write-ahead log of a database, and the index of that.
+/// Returns the paths at which SQLite keeps the write-ahead log of a database, and its index.
 pub(super) fn beside(database: &Path) -> [PathBuf; 2] {
     BESIDE.map(|ending| {
         let name: OsString = [database.as_os_str(), ending.as_ref()].into_iter().collect();
@@ -189,7 +191,7 @@ mod tests {
         let copy = folder.path().join("copy.db");
         let serving = EmbeddedStore::open_sole_writer(&path).unwrap();
         EmbeddedStore::back_up(&path, &copy).unwrap();
-        // What a process leaves that is killed.
+        // The files that a killed process leaves.
         let log = fs::read(format!("{}-wal", path.display())).unwrap();
         assert!(!log.is_empty());
         drop(serving);
@@ -206,7 +208,7 @@ mod tests {
             drop(fs::remove_file(left));
         }
         drop(EmbeddedStore::open_sole_writer(&path).unwrap());
-        // Served once, it has a log of its own.
+        // Once served, it has a log of its own.
         assert!(EmbeddedStore::open_existing(&path).unwrap().is_some());
     }
 
@@ -215,7 +217,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("quita.db");
         drop(EmbeddedStore::open_sole_writer(&path).unwrap());
-        // What a process leaves that is killed, without the log.
+        // The files that a killed process leaves, without the log.
         let [log, index] = beside(&path);
         fs::write(&index, [0; 32_768]).unwrap();
         drop(fs::remove_file(log));

@@ -1,7 +1,7 @@
-//! The embedded store: one SQLite file, for one machine and for trying it out.
+//! The embedded store: one SQLite file, for one machine and for trying Quita out.
 //!
 //! One thread writes, so that a batch of the journal is one transaction; a few threads read. WAL with
-//! `synchronous=FULL`: what was answered is on the disk.
+//! `synchronous=FULL`: an acknowledged write is on the disk.
 
 mod access;
 mod archive;
@@ -60,24 +60,24 @@ pub use sole_writer::SoleWriterError;
 use trust::Trust;
 use workers::Workers;
 
-/// Old notices, or ended sessions, that go with one call at most, so that no call takes long.
+/// Maximum number of old notices or ended sessions that one call deletes, so that no call takes long.
 const MAX_FORGOTTEN_AT_ONCE: i64 = 500;
 
-/// Threads for what may take long: lists and figures. They hold up no lookup.
+/// Threads for slow queries: lists and figures. Lookups do not wait for them.
 const LISTERS: usize = 3;
-/// Lists of one merchant that are in the queue of these threads at once: one thread is left for the others.
+/// Lists of one merchant that may be in the queue of these threads at once. One thread is left for the others.
 const LISTS_AT_ONCE: usize = LISTERS - 1;
-/// Time limit of such a query, with its wait in the queue; then it ends itself.
+/// Time limit of such a query, including its wait in the queue; then it is aborted.
 const LIST_TIME_OUT: Duration = Duration::from_secs(10);
-/// Steps of a query between two looks at the time: some ten thousand a millisecond.
+/// Steps of a query between two checks of its time limit: some ten thousand steps take a millisecond.
 const STEPS_PER_LOOK: i32 = 10_000;
 
 /// A store in one SQLite file.
 ///
-/// Dropping it waits for the writes that were begun, and closes the file.
+/// Dropping it waits for pending writes and closes the file.
 #[derive(Debug)]
 pub struct EmbeddedStore {
-    // In the order in which they end: the lock is given up last.
+    // In the order in which they are dropped: the lock is released last.
     writer: Workers,
     readers: Workers,
     listers: Workers,
@@ -88,17 +88,17 @@ pub struct EmbeddedStore {
 }
 
 impl EmbeddedStore {
-    /// Opens the file, which other processes may have open too; creates it, and its folder, if missing.
+    /// Opens the file, which other processes may have open too. Creates the file and its folder if they are missing.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if it can't be opened, [`StoreError::Unreadable`] if it is not this
-    /// service's or is stored in another form, [`StoreError::Broken`] if the file is missing and its log is left.
+    /// [`StoreError::Unavailable`] if it can't be opened. [`StoreError::Unreadable`] if it belongs to another program
+    /// or is stored in another form. [`StoreError::Broken`] if the file is missing but its log is left.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
         Self::over(open::writer(path)?, path, None)
     }
 
-    /// Opens the file if there is a store in it; `None` if there is none, and then makes nothing.
+    /// Opens the file if it contains a store. Otherwise returns `None` and creates nothing.
     ///
     /// # Errors
     /// As [`EmbeddedStore::open`].
@@ -114,30 +114,31 @@ impl EmbeddedStore {
     /// [`SoleWriterError::Served`] if another process serves this file; otherwise as [`EmbeddedStore::open`].
     pub fn open_sole_writer(path: impl AsRef<Path>) -> Result<Self, SoleWriterError> {
         let path = path.as_ref();
-        // Before even a lock file is made.
+        // Checked before even a lock file is created.
         left_behind::refuse(path)?;
         left_behind::refuse_unfit_log(path)?;
-        // The lock precedes the first write to the file: two services
-        // would each answer from a memory that the other has overtaken.
+        // The lock precedes the first write to the file: two services would each answer from a memory that the other
+        // has made stale.
         let lock = SoleWriter::lock(path)?;
         let mut writer = open::writer(path)?;
         let connection = &mut writer.connection;
         let mark = FileMark::begin(path, connection, |connection| open::settle_log(connection, path))?;
-        // Earlier payments are indexed before the service answers: a list of refunds must not lack what is stored.
+        // Payments of earlier versions are indexed before the service answers: a list of refunds must not lack stored
+        // ones.
         movements::index_earlier(connection)?;
         Ok(Self::over(writer, path, Some((lock, mark)))?)
     }
 
-    /// Copies the store in the file to another one, which must not exist, while others write: of one moment, readable
-    /// by its owner only, checked, and on the disk. Gives its size in bytes.
+    /// Copies the store in the file to a new file while others write. The copy is consistent, readable only by its
+    /// owner, checked and synced. Returns its size in bytes.
     ///
     /// # Errors
-    /// Why there is no copy. Nothing of it is left then, and what was there before stays.
+    /// The reason why there is no copy. No part of it is left then, and an existing file is not touched.
     pub fn back_up(path: impl AsRef<Path>, copy: impl AsRef<Path>) -> Result<u64, BackupError> {
         backup::back_up(path.as_ref(), copy.as_ref())
     }
 
-    /// Returns true if opening it made it: it was missing, or empty.
+    /// Returns true if opening created the store: the file was missing or empty.
     pub const fn is_new(&self) -> bool {
         self.is_new
     }
@@ -149,7 +150,7 @@ impl EmbeddedStore {
     ) -> Result<Self, StoreError> {
         let (sole_writer, mark) = serving.unzip();
         let readers = open::readers(path, READERS)?;
-        // The form is read after the schema was settled, so it is the form in which the file now is.
+        // The form is read after the schema was settled, so it is the current form of the file.
         let form = open::form_of(&writer, path)?;
         let trust = Arc::new(Trust::of(path, form, &writer, mark));
         Ok(Self {
@@ -168,15 +169,15 @@ impl EmbeddedStore {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
-        // Refused before the queue: after a failed sync every queued
-        // write would only find out later that it can't be kept.
+        // Refused before the queue: after a failed sync, every queued write would only find out later that it can't be
+        // stored.
         self.trust.check()?;
         let trust = Arc::clone(&self.trust);
         let job = move |connection: &mut Connection| trust.write(connection, work).map_err(StoreError::from);
         self.writer.run(job).await?
     }
 
-    /// Runs `work` on a reader's thread; everything it reads is of one moment.
+    /// Runs `work` on a reader's thread; everything that it reads is from one state.
     async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
@@ -188,7 +189,7 @@ impl EmbeddedStore {
 }
 
 impl EmbeddedStore {
-    /// Runs a query that may take long apart from others, in its lister's turn, and ends it when its time is over.
+    /// Runs a slow query apart from others, in its lister's turn, and aborts it at its time limit.
     async fn list<T: Send + 'static>(
         &self,
         lister: Lister,
@@ -207,14 +208,14 @@ impl EmbeddedStore {
         let turn = self.turns.take(lister, time).await?;
         let job = move |connection: &mut Connection| -> Result<T, Failure> {
             let _turn = turn;
-            // The wait in the queue counts: nobody waits any more for
-            // a list whose time is over, so it must not cost a thread.
+            // The wait in the queue counts: nobody waits for a list after its time limit, so it must not occupy a
+            // thread.
             if begun.elapsed() >= time {
                 return Err(waited_too_long().into());
             }
             connection.progress_handler(STEPS_PER_LOOK, Some(move || begun.elapsed() >= time))?;
             let result = work(&connection.transaction()?);
-            // The handler belongs to this query: left in place it would end the next query on this connection.
+            // The handler belongs to this query: if it remained, it would abort the next query on this connection.
             connection.progress_handler(0, None::<fn() -> bool>)?;
             result
         };
@@ -226,7 +227,7 @@ impl EmbeddedStore {
 impl Store for EmbeddedStore {
     async fn ping(&self) -> Result<(), StoreError> {
         self.trust.check_files()?;
-        // Another process may have written, or the log was cut. Only the writer, with the write lock, can tell which.
+        // Another process may have written, or the log was cut. Only the writer can tell which, under the write lock.
         if self.trust.log_has_changed() {
             let trust = Arc::clone(&self.trust);
             self.writer.run(move |connection| trust.look_at_log(connection)).await??;
@@ -319,7 +320,7 @@ mod tests {
         assert_eq!(store.load(&[]).await, Ok(Vec::new()));
     }
 
-    /// Counts without end.
+    /// A query that counts without end.
     const ENDLESS: &str =
         "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
 

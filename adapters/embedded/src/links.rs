@@ -21,18 +21,18 @@ use quita_stored_form::rules::unknown_word;
 use quita_stored_form::turns::Lister;
 use quita_stored_form::{encode, signed, signed_limit, unsigned};
 
-/// Time after which counted events are deleted; no limit looks back so far.
+/// Time after which counted events are deleted; no limit looks back that far.
 const KEEP_EVENTS_MS: u64 = DAY_MS;
 
-/// Payments of a link by what decides about its uses.
+/// Payments of a link, grouped by the values that decide about its uses.
 const USES: &str = "SELECT method, status, paid_at IS NOT NULL, count(*) FROM payments INDEXED BY payments_by_link \
     WHERE merchant = ?1 AND mode = ?2 AND link = ?3 GROUP BY 1, 2, 3";
 
-/// Links that are over and have a payer that their merchant entered.
+/// Ended links with a payer that their merchant entered.
 const OVER: &str = "SELECT hex(id), link FROM links INDEXED BY links_with_customer WHERE customer_until <= ?1 \
     ORDER BY customer_until LIMIT ?2";
 
-/// Those of one document.
+/// Ended links with this payer's document.
 const OVER_OF: &str = "SELECT hex(id), link FROM links INDEXED BY links_by_document WHERE document = ?1 \
     AND customer_until <= ?2 ORDER BY customer_until LIMIT ?3";
 
@@ -115,8 +115,8 @@ impl LinkStore for EmbeddedStore {
         let owner = link.owner.clone();
         let id = link.id;
         let payers = Lister::Payers(owner.merchant.as_str().into());
-        // It counts all payments of the link, and anyone may cause it, so lookups of other merchants must not wait for
-        // it.
+        // The query counts all payments of the link and anyone may cause it, so lookups of other merchants must not
+        // wait for it.
         self.list(payers, move |transaction| {
             let id = id.uuid();
             let bounds = (owner.merchant.as_str(), owner.mode.as_str(), id.as_bytes());
@@ -143,8 +143,8 @@ impl LinkStore for EmbeddedStore {
         }
         self.write(move |transaction| {
             forget_events(transaction, now)?;
-            // Looked at again under the write lock: between the read
-            // above and this write others may have used the last event.
+            // Checked again under the write lock: between the read above and this write, others may have used the last
+            // event.
             if let Some(until) = blocked_until(transaction, &limit, now)? {
                 return Ok(Some(until));
             }
@@ -180,7 +180,7 @@ impl LinkStore for EmbeddedStore {
     }
 }
 
-/// Returns the time at which the event that blocks another one no longer counts, if there is such an event.
+/// Returns the time at which the event that blocks another one no longer counts, if such an event exists.
 fn blocked_until(
     transaction: &Transaction<'_>,
     limit: &EventLimit,
@@ -204,7 +204,7 @@ fn forget_events(transaction: &Transaction<'_>, now: Timestamp) -> Result<(), Fa
     Ok(())
 }
 
-/// Links that match, newest first.
+/// Returns the query for matching links, newest first.
 fn of_links(filter: &LinkFilter, after: Option<Cursor>, limit: usize) -> PageQuery {
     let index =
         if filter.external_reference.is_some() { "links_by_external_reference" } else { "links_newest" };

@@ -1,4 +1,4 @@
-//! Lists as SQL: always along an index that yields the newest first.
+//! Lists as SQL, always along an index whose order is newest first.
 
 use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::{MerchantId, Mode};
@@ -16,15 +16,15 @@ use super::page_query::PageQuery;
 const COLUMNS: &str = "id, created_at, payment";
 
 impl PageQuery {
-    /// One merchant's payments in one mode, along this index if it is left to no choice.
+    /// Begins a query for one merchant's payments in one mode, along this index if one is prescribed.
     fn of(merchant: &MerchantId, mode: Mode, index: Option<&str>) -> Self {
         let index = index.map(|index| format!(" INDEXED BY {index}")).unwrap_or_default();
-        // The index is named, because the planner's statistics may be of a store that was much smaller.
+        // The index is named, because the planner's statistics may date from a much smaller store.
         let sql = format!("SELECT {COLUMNS} FROM payments{index} WHERE merchant = ? AND mode = ?");
         Self { sql, values: vec![merchant.as_str().to_owned().into(), mode.as_str().to_owned().into()] }
     }
 
-    /// One more condition, if there is a value for it.
+    /// Adds a condition, if there is a value for it.
     fn and(&mut self, condition: &str, value: Option<impl Into<Value>>) {
         if let Some(value) = value {
             self.and_all(condition, [value.into()]);
@@ -48,7 +48,7 @@ impl PageQuery {
     }
 }
 
-/// Payments that match, newest first.
+/// Returns the query for matching payments, newest first.
 pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> PageQuery {
     let Some(index) = index_for(filter) else { return of_kinds(filter, after, limit) };
     let mut query = PageQuery::of(&filter.merchant, filter.mode, Some(index));
@@ -72,7 +72,7 @@ pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>, limit: 
     query.newest_first(after, limit)
 }
 
-/// The index that is taken whatever the planner makes of its statistics; `None` if parts of one are merged.
+/// Returns the index to prescribe, whatever the planner's statistics say; `None` if parts of an index are merged.
 fn index_for(filter: &PaymentFilter) -> Option<&'static str> {
     match PaymentIndex::of(filter) {
         PaymentIndex::Id => Some("sqlite_autoindex_payments_1"),
@@ -83,8 +83,8 @@ fn index_for(filter: &PaymentFilter) -> Option<&'static str> {
         PaymentIndex::DueDate => Some("payments_by_due_date"),
         PaymentIndex::Amount if has_every_status(filter) => Some("payments_by_amount"),
         PaymentIndex::Kind if has_every_status(filter) && filter.method.is_none() => Some("payments_newest"),
-        // The index by kind includes the amount. The one by amount has no status, which would be one more place to
-        // change.
+        // The index by kind includes the amount. The index by amount has no status, so that a change of status touches
+        // one index less.
         PaymentIndex::Amount | PaymentIndex::Kind => None,
         PaymentIndex::Newest => Some("payments_newest"),
     }
@@ -94,8 +94,8 @@ fn has_every_status(filter: &PaymentFilter) -> bool {
     filter.statuses.is_empty() || Status::ALL.iter().all(|status| filter.statuses.contains(status))
 }
 
-/// Each status and method has a part of the index that is in order, and SQLite merges the parts as far as the limit
-/// wants: nothing is sorted, and nothing read that is not shown, even if no payment matches.
+/// Returns the query by status and method. Each combination has an ordered part of the index, and SQLite merges the
+/// parts up to the limit. Nothing is sorted, and only shown payments are read, even if no payment matches.
 fn of_kinds(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> PageQuery {
     let statuses = if filter.statuses.is_empty() { Status::ALL.to_vec() } else { filter.statuses.clone() };
     let methods = filter.method.map_or_else(|| Method::ALL.to_vec(), |method| vec![method]);
@@ -130,7 +130,7 @@ fn of_kinds(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> Page
         more.push_str(&format!(" AND (created_at, id) < (?{}, ?{last})", last.saturating_sub(1)));
     }
     let part = |(status, method): (&Status, &Method)| {
-        // Both are words of our own.
+        // Both are words from our own code.
         format!(
             "SELECT {COLUMNS} FROM payments INDEXED BY payments_by_kind WHERE merchant = ?1 AND mode = ?2 \
              AND status = '{}' AND method = '{}'{more}",
@@ -144,7 +144,7 @@ fn of_kinds(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> Page
     PageQuery { sql, values }
 }
 
-/// Payments that hold a delivery that matches, newest first.
+/// Returns the query for payments that have a matching delivery, newest first.
 pub(super) fn of_deliveries(filter: &DeliveryFilter, after: Option<Cursor>, limit: usize) -> PageQuery {
     let wanted = filter.state.map_or(ANY_DELIVERY, delivery_bit);
     match filter.transaction_id {
@@ -158,12 +158,12 @@ pub(super) fn of_deliveries(filter: &DeliveryFilter, after: Option<Cursor>, limi
     }
 }
 
-/// Each combination of states has a part of the index that is in order, and SQLite merges the parts as far as the limit
-/// wants: nothing is sorted, and nothing read that is not shown.
+/// Returns the query by states of deliveries. Each combination of states has an ordered part of the index, and SQLite
+/// merges the parts up to the limit. Nothing is sorted, and only shown payments are read.
 fn merged(filter: &DeliveryFilter, wanted: i64, after: Option<Cursor>, limit: usize) -> PageQuery {
     let goes_on = if after.is_some() { " AND (created_at, id) < (?4, ?5)" } else { "" };
     let part = |states: i64| {
-        // The last condition is spelt as that of the partial index, which is only taken for the same words.
+        // The last condition is spelt as in the partial index, because SQLite uses that index only for the same text.
         format!(
             "SELECT {COLUMNS} FROM payments INDEXED BY payments_by_deliveries WHERE merchant = ?1 AND mode = ?2 \
              AND delivery_states = {states} AND delivery_states <> 0{goes_on}"
@@ -185,7 +185,7 @@ fn merged(filter: &DeliveryFilter, wanted: i64, after: Option<Cursor>, limit: us
 /// Every bit of `delivery_states`.
 const ANY_DELIVERY: i64 = 7;
 
-/// The bit of a state in `delivery_states`.
+/// Returns the bit of a state in `delivery_states`.
 pub(super) const fn delivery_bit(state: DeliveryState) -> i64 {
     match state {
         DeliveryState::Pending => 1,

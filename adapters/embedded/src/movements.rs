@@ -1,5 +1,5 @@
-//! Payments with refunds and disputes, in a table of their own. Only movements back to payers are in it, so the write
-//! of any other payment costs nothing more.
+//! Payments with refunds and disputes, in a table of their own. It only has movements back to payers, so the write of
+//! any other payment costs nothing more.
 
 use quita_domain::identity::TransactionId;
 use quita_domain::listing::{Cursor, MovementFilter, Movements};
@@ -21,7 +21,7 @@ const ADD: &str = "INSERT INTO movements (merchant, mode, status, created_at, pa
 const REMOVE: &str = "DELETE FROM movements \
     WHERE merchant = ?1 AND mode = ?2 AND status = ?3 AND created_at = ?4 AND payment = ?5";
 
-/// Number of a refund's status in the table.
+/// Returns the number of a refund's status in the table.
 const fn refund_code(status: RefundStatus) -> i64 {
     match status {
         RefundStatus::Processing => 1,
@@ -30,7 +30,7 @@ const fn refund_code(status: RefundStatus) -> i64 {
     }
 }
 
-/// Number of a dispute's status in the table.
+/// Returns the number of a dispute's status in the table.
 const fn dispute_code(status: DisputeStatus) -> i64 {
     match status {
         DisputeStatus::Open => 4,
@@ -42,7 +42,7 @@ const fn dispute_code(status: DisputeStatus) -> i64 {
 pub(super) fn index(transaction: &Transaction<'_>, payment: &Payment) -> rusqlite::Result<()> {
     let refunds = &payment.state.refunds;
     let chargebacks = &payment.chargebacks;
-    // Neither is ever taken off a payment, so a payment without them has no row to remove.
+    // A payment never loses a refund or a dispute, so a payment without them has no row to remove.
     if !refunds.is_empty() {
         for status in RefundStatus::ALL {
             let is_held = refunds.iter().any(|refund| refund.status == status);
@@ -66,8 +66,8 @@ fn put(transaction: &Transaction<'_>, payment: &Payment, status: i64, is_held: b
     transaction.prepare_cached(if is_held { ADD } else { REMOVE })?.execute(row).map(drop)
 }
 
-/// Returns the query of a page. Each status has a part of the table that is in order. SQLite merges the parts as far as
-/// the limit asks, and a payment that is in several of them comes once.
+/// Returns the query of a page. Each status has an ordered part of the table. SQLite merges the parts up to the limit,
+/// and a payment that is in several parts appears once.
 pub(super) fn page_of(filter: &MovementFilter, after: Option<Cursor>, limit: usize) -> PageQuery {
     let mut values: Vec<Value> = vec![
         filter.merchant.as_str().to_owned().into(),
@@ -114,7 +114,7 @@ pub(super) fn places(transaction: &Transaction<'_>, page: &PageQuery) -> Result<
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Rowids of payments that one transaction looks at: other processes that write do not wait long.
+/// Rowids that one transaction examines, few enough that other processes need not wait long to write.
 const STEP: i64 = 1_000;
 
 const PROGRESS: &str = "SELECT up_to, until FROM movements_progress WHERE id = 1";
@@ -122,14 +122,15 @@ const BEGIN: &str = "INSERT INTO movements_progress (id, up_to, until) \
     SELECT 1, 0, coalesce(max(rowid), 0) FROM payments";
 const ADVANCE: &str = "UPDATE movements_progress SET up_to = ?1 WHERE id = 1";
 
-/// Payments of a step whose document has a field `refunds` or `chargebacks`: few of them, so the others are not decoded.
+/// Payments of a step whose document has a field `refunds` or `chargebacks`. They are few, and the others need not be
+/// decoded.
 const OF_STEP: &str = "SELECT id, payment FROM payments WHERE rowid > ?1 AND rowid <= ?2 \
     AND (instr(payment, x'04726566756E647300') > 0 OR instr(payment, x'046368617267656261636B7300') > 0)";
 
 /// Indexes the payments that an earlier version wrote, once for each file. Continues where it was interrupted.
 ///
 /// # Errors
-/// Why the file can't be written, unless that may pass.
+/// The reason why the file can't be written, unless it may be temporary.
 pub(super) fn index_earlier(writer: &mut Connection) -> Result<(), StoreError> {
     loop {
         match transaction::run(writer, index_step) {
@@ -165,12 +166,12 @@ fn index_step(transaction: &Transaction<'_>) -> Result<Step, Failure> {
     let mut rows = statement.query((from, to))?;
     while let Some(row) = rows.next()? {
         let (id, document): ([u8; 16], Vec<u8>) = (row.get(0)?, row.get(1)?);
-        // Unreadable payments are named by the list of payments, and have no status to be listed by.
+        // The list of payments reports unreadable ones. They have no status to be listed by.
         if let Ok(payment) = decode::<Payment>(&document, &format!("payment {}", Uuid::from_bytes(id))) {
             index(transaction, &payment)?;
         }
     }
-    // Progress and rows are of one transaction, so an interrupted start goes on without a gap.
+    // Progress and rows are written in one transaction, so an interrupted start continues without a gap.
     transaction.execute(ADVANCE, [to])?;
     Ok(Step::More)
 }

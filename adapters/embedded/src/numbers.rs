@@ -15,7 +15,7 @@ impl NumberStore for EmbeddedStore {
             let sql = "SELECT next FROM number_counters WHERE range = ?1";
             let counter =
                 transaction.prepare_cached(sql)?.query_row([&range.key], |row| row.get(0)).optional()?;
-            // Taken numbers are never given back: an answer that is lost leaves a gap, which banks allow.
+            // Taken numbers are never returned: a lost answer leaves a gap, which banks allow.
             let Some((block, next)) = range.block_at(counter.map(unsigned), count) else { return Ok(None) };
             let sql = "INSERT INTO number_counters (range, next) VALUES (?1, ?2) \
                 ON CONFLICT (range) DO UPDATE SET next = excluded.next";

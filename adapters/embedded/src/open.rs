@@ -11,28 +11,28 @@ use rusqlite::{Connection, OpenFlags};
 use super::failure::{Failure, is_undone};
 use super::{form, left_behind, schema};
 
-/// Wait of a write for another process, such as a command that makes a key.
+/// Time for which a write waits for another process, such as a command that creates a key.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
-/// Threads that look up.
+/// Threads for lookups.
 pub(super) const READERS: usize = 3;
 /// Prepared statements that a connection keeps.
 const PREPARED_STATEMENTS: usize = 64;
 
-/// Permissions of the owner on a file of the store, and with a folder that is made for it: nobody else may anything.
+/// Permissions of a file of the store, and of a folder that is created for it: nobody but the owner has access.
 #[cfg(unix)]
 pub(super) const PRIVATE_FILE: u32 = 0o600;
 #[cfg(unix)]
 const PRIVATE_FOLDER: u32 = 0o700;
 
-/// Connection that writes.
+/// The connection that writes.
 #[derive(Debug)]
 pub(super) struct Writer {
     pub(super) connection: Connection,
-    /// True if the schema was made just now.
+    /// True if the schema was created just now.
     pub(super) is_new: bool,
 }
 
-/// Opens the connection that writes; makes file and schema if they are missing.
+/// Opens the connection that writes; creates the file and the schema if they are missing.
 pub(super) fn writer(path: &Path) -> Result<Writer, StoreError> {
     left_behind::refuse(path)?;
     left_behind::refuse_unfit_log(path)?;
@@ -42,7 +42,7 @@ pub(super) fn writer(path: &Path) -> Result<Writer, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let known = if is_there { Some(connect(path, flags)?) } else { None };
     if let Some(connection) = &known {
-        // Before anything of the file is altered, its permissions too.
+        // Checked before anything of the file is changed, including its permissions.
         schema::refuse_foreign(connection).map_err(|failure| in_file(path, failure))?;
     }
     let made = private_file(path).map(drop);
@@ -51,7 +51,7 @@ pub(super) fn writer(path: &Path) -> Result<Writer, StoreError> {
     make_ready(connection, path)
 }
 
-/// The connection that writes to a store that is there; `None` if there is none. Makes no file, no folder and no schema.
+/// Opens the connection that writes to an existing store; `None` if there is none. Creates no file, folder or schema.
 pub(super) fn existing_writer(path: &Path) -> Result<Option<Connection>, StoreError> {
     let Some(connection) = existing(path)? else { return Ok(None) };
     let is_empty = || -> Result<bool, Failure> {
@@ -64,7 +64,7 @@ pub(super) fn existing_writer(path: &Path) -> Result<Option<Connection>, StoreEr
     make_ready(connection, path).map(|writer| Some(writer.connection))
 }
 
-/// Form of a store that was opened.
+/// Returns the form of an opened store.
 pub(super) fn form_of(connection: &Connection, path: &Path) -> Result<StoreForm, StoreError> {
     let found = form::found_in(connection).map_err(|error| in_file(path, error.into()))?;
     found.check()
@@ -78,14 +78,14 @@ fn make_ready(mut connection: Connection, path: &Path) -> Result<Writer, StoreEr
     Ok(Writer { connection, is_new })
 }
 
-/// Opens a connection to a file that is there; `None` if there is none, or nothing in it.
+/// Opens a connection to an existing file; `None` if the file is missing or empty.
 ///
 /// # Errors
-/// Also if other files of that store are left, or a process still serves it.
+/// Fails also if other files of the store are left, or a process still serves it.
 pub(super) fn existing(path: &Path) -> Result<Option<Connection>, StoreError> {
     let is_missing = match fs::metadata(path) {
         Ok(file) => file.len() == 0,
-        // Whatever else is wrong is said by opening it.
+        // Opening the file reports any other fault.
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     };
     if is_missing {
@@ -95,10 +95,10 @@ pub(super) fn existing(path: &Path) -> Result<Option<Connection>, StoreError> {
     connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX).map(Some)
 }
 
-/// Brings what a crash left in the write-ahead log into the file, synced.
+/// Brings the contents that a crash left in the write-ahead log into the file, and syncs it.
 ///
 /// If the log's last sync failed, the system counts its pages as clean although they may not be on the disk: no later
-/// sync of the log would write them. So nothing of it is shown to anybody before it is written once more, elsewhere.
+/// sync of the log would write them. So nothing of the log is shown before it is written again, elsewhere.
 pub(super) fn settle_log(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let is_busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
     match is_busy {
@@ -107,7 +107,7 @@ pub(super) fn settle_log(connection: &Connection, path: &Path) -> Result<(), Sto
             tracing::warn!("another process reads the store: its log is emptied later");
             Ok(())
         }
-        // Payments can be read all the same.
+        // Payments can still be read.
         Err(error) if is_undone(&error) => {
             tracing::warn!(%error, "the store's log can't be emptied: it is done later");
             Ok(())
@@ -116,13 +116,13 @@ pub(super) fn settle_log(connection: &Connection, path: &Path) -> Result<(), Sto
     }
 }
 
-/// The connections that read.
+/// Opens the connections that read.
 pub(super) fn readers(path: &Path, count: usize) -> Result<Vec<Connection>, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     (0..count).map(|_| connect(path, flags)).collect()
 }
 
-/// Makes the folder that a file is to be in.
+/// Creates the folder that will contain a file.
 pub(super) fn make_folder(path: &Path) -> Result<(), StoreError> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
     let mut builder = DirBuilder::new();
@@ -145,7 +145,7 @@ pub(super) fn private_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes other users' access to a file, which may have been granted since.
+/// Removes other users' access to a file, which may have been granted since it was created.
 fn keep_private(path: &Path) {
     #[cfg(unix)]
     {
@@ -169,18 +169,17 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     open().map_err(|failure| in_file(path, failure))
 }
 
-/// Prepares a connection: what is replaced is overwritten at once, in every write of this connection: a payer that is
-/// erased, or a secret that is sealed anew, would otherwise be left in pages, from each write of a payment, until their
-/// room is needed.
+/// Prepares a connection. Replaced data is overwritten at once, in every write of this connection. Otherwise an erased
+/// payer, or a secret that was sealed again, would remain in free pages until these are reused.
 ///
-/// WAL is emptied into the file in passing, every 4,000 pages (16 MB). If that fails it is done again later, and
-/// the WAL, which is what a commit has synced, keeps everything until then.
+/// SQLite checkpoints the WAL during writes, every 4,000 pages (16 MB). A failed checkpoint is repeated later. Until
+/// then the WAL, which a commit has synced, keeps everything.
 ///
-/// Returns true if the schema was made.
+/// Returns true if the schema was created.
 fn prepare(connection: &mut Connection) -> Result<bool, Failure> {
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
-    // SQLite reports the mode that it kept instead of failing:
-    // network file systems lack the shared memory that WAL needs.
+    // SQLite reports the mode that it kept instead of failing: network file systems lack the shared memory that WAL
+    // needs.
     if mode != "wal" {
         let why = format!("its file system does not allow a write-ahead log (journal mode is {mode})");
         return Err(StoreError::Unavailable(why).into());
@@ -190,7 +189,8 @@ fn prepare(connection: &mut Connection) -> Result<bool, Failure> {
          PRAGMA secure_delete = ON;",
     )?;
     let is_new = schema::make(connection)?;
-    // Cheap unless tables have grown a lot since the planner's statistics were made. Payments can be read without.
+    // This is cheap unless tables have grown a lot since the planner's statistics were made. Payments can be read
+    // without them.
     match connection.execute_batch("PRAGMA optimize = 0x10002") {
         Err(error) if is_undone(&error) => {
             tracing::warn!(%error, "the embedded store could not be optimised");

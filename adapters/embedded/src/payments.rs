@@ -1,4 +1,4 @@
-//! Payments: the journal's batch as one transaction, lookups, lists, what is due.
+//! Payments: the journal's batch as one transaction, lookups, lists, due work.
 
 use std::cmp::Reverse;
 
@@ -31,7 +31,7 @@ use quita_stored_form::form::payment_document;
 use quita_stored_form::turns::Lister;
 use quita_stored_form::{decode, listed, merged, signed, signed_limit};
 
-/// Values come by number: SQLite looks each name of a parameter up among all of them.
+/// Parameters have numbers: SQLite searches through all of them for each named one.
 ///
 /// An archived payment keeps its id: a replayed creation must find it and not become a second payment.
 const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
@@ -41,7 +41,7 @@ const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mod
     ?24, ?25 WHERE NOT EXISTS (SELECT 1 FROM archived_payments WHERE id = ?1) \
     ON CONFLICT (id) DO NOTHING";
 
-/// Only what may change: an index is not touched if none of its columns is set, whatever it is set to.
+/// Sets only the columns that may change: an index is untouched if none of its columns is set, whatever the value.
 const REPLACE: &str = "UPDATE payments SET revision = ?3, last_op = ?4, status = ?5, paid_at = ?6, due_at = ?7, \
     outbox_at = ?8, outbox_to = ?9, delivery_states = ?10, card = ?11, our_number = ?12, rests_since = ?13, \
     payment = ?14 WHERE id = ?1 AND revision = ?2";
@@ -55,11 +55,11 @@ const DUE: &str = "SELECT due_at, id FROM payments WHERE due_at <= ?1 ORDER BY d
 const OUTBOX: &str = "SELECT outbox_at, id, mode, merchant, outbox_to FROM payments \
     WHERE outbox_at <= ?1 AND (outbox_at, id) > (?2, ?3) ORDER BY outbox_at, id LIMIT ?4";
 
-/// Payments by one card, the newest. Tries of archived ones count no more.
+/// Newest payments by one card. Tries of archived payments no longer count.
 const OF_CARD: &str =
     "SELECT id, payment FROM payments WHERE card = ?1 AND created_at > ?2 ORDER BY created_at DESC LIMIT ?3";
 
-/// Ids that are not worth waking another thread for.
+/// Number of ids below which waking another thread does not pay.
 const LEAST_SHARE: usize = 4;
 
 type Outcome = Result<(), WriteError>;
@@ -78,7 +78,7 @@ impl PaymentStore for EmbeddedStore {
         self.writer.run(job).await.unwrap_or_else(lost)
     }
 
-    /// Spread over the threads that read.
+    /// Loads payments, spread over the threads that read.
     async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
         let share = ids.len().div_ceil(READERS).max(LEAST_SHARE);
         let loads = ids.chunks(share).map(|ids| self.load_share(ids.to_vec()));
@@ -205,7 +205,7 @@ impl EmbeddedStore {
     }
 }
 
-/// Returns a payment as it is stored, in whichever table it is.
+/// Returns a payment as it is stored, from whichever table has it.
 fn find(transaction: &Transaction<'_>, id: TransactionId) -> Result<Option<StoredPayment>, Failure> {
     let find = |sql: &str| {
         let mut statement = transaction.prepare_cached(sql)?;
@@ -213,7 +213,7 @@ fn find(transaction: &Transaction<'_>, id: TransactionId) -> Result<Option<Store
     };
     match find(BY_ID)? {
         Some(found) => Ok(Some(found)),
-        // Both lookups are of one read transaction, so a payment that moves at this moment is in one of the tables.
+        // Both lookups are in one read transaction, so a payment that is being moved is in one of the tables.
         None => Ok(find(BY_ARCHIVED_ID)?),
     }
 }
@@ -251,9 +251,9 @@ pub(super) fn read_payment(stored: &StoredPayment) -> Result<Payment, StoreError
     decode(&stored.document, &format!("payment {}", stored.id))
 }
 
-/// One outcome for each write, also if the transaction failed.
+/// Commits a batch, and returns one outcome for each write, even if the transaction failed.
 fn commit(trust: &Trust, connection: &mut Connection, writes: &[Write]) -> Vec<Outcome> {
-    // Outside of the transaction, so that another process is not kept waiting.
+    // Encoded outside the transaction, so that another process is not kept waiting.
     let form = trust.form().number();
     let documents = encoded(writes, form);
     let all = |error: fn(StoreError) -> WriteError, why: &StoreError| {
@@ -272,7 +272,7 @@ fn commit(trust: &Trust, connection: &mut Connection, writes: &[Write]) -> Vec<O
     }
 }
 
-/// Documents of the payments in a form.
+/// Encodes the payments in a form.
 fn encoded(writes: &[Write], form: i64) -> Vec<Result<Vec<u8>, StoreError>> {
     let document = |write: &Write| payment_document(&write.payment, form);
     writes.iter().map(|write| document(write).map(|document| document.into_bytes())).collect()
@@ -287,8 +287,8 @@ fn write_all(
     for (write, document) in writes.iter().zip(documents) {
         outcomes.push(match document {
             Ok(document) => {
-                // Checked within the writing transaction, which is the only
-                // one: two payments can't bind one Pix between look and write.
+                // Checked within the only writing transaction, so two payments can't bind the same Pix between check
+                // and write.
                 let outcome = if bound_pix::is_taken(transaction, &write.payment)? {
                     Err(WriteError::PixTaken)
                 } else if uses_archived_token(transaction, write)? {
@@ -296,8 +296,8 @@ fn write_all(
                 } else {
                     written(write_one(transaction, write, &document))?
                 };
-                // A stale write binds and indexes nothing, or a payment
-                // would hold a Pix that its stored state does not know.
+                // A stale write binds and indexes nothing. Otherwise a payment would hold a Pix that its stored state
+                // does not know.
                 if outcome.is_ok() {
                     bound_pix::bind(transaction, &write.payment)?;
                     movements::index(transaction, &write.payment)?;
@@ -313,7 +313,7 @@ fn write_all(
 /// Returns true if a new payment would use the token of an archived one.
 fn uses_archived_token(transaction: &Transaction<'_>, write: &Write) -> rusqlite::Result<bool> {
     match &write.payment.used_token {
-        // A taken id comes first.
+        // A taken id has precedence.
         Some(token) if write.expected_revision == 0 => Ok(archive::has_token(transaction, token.as_str())?
             && !archive::has_id(transaction, write.payment.id.uuid())?),
         Some(_) | None => Ok(false),
@@ -325,7 +325,7 @@ fn written(rows: rusqlite::Result<usize>) -> Result<Outcome, Failure> {
     match rows {
         Ok(1) => Ok(Ok(())),
         Ok(_) => Ok(Err(WriteError::Conflict)),
-        // A taken id is no error, so this is the only other unique column. The statement alone is undone.
+        // A taken id is no error, so this is the only other unique column. Only the statement is rolled back.
         Err(error) if is_taken(&error) => Ok(Err(WriteError::TokenUsed)),
         Err(error) => Err(error.into()),
     }
@@ -342,7 +342,7 @@ fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> r
     let delivery_states: i64 = row.delivery_states.iter().copied().map(listing::delivery_bit).sum();
     if write.expected_revision > 0 {
         if write.payment.is_erased() {
-            // Noted before the replace: its guard is the same revision, which the replace raises.
+            // Recorded before the replacement, which raises the revision: both have the same guard.
             erasure::note(transaction, &row, write.expected_revision)?;
         }
         let replace = |sql: &str| {
@@ -364,7 +364,7 @@ fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> r
             ])
         };
         let replaced = replace(REPLACE)?;
-        // A write is made where the payment is: late refunds and chargebacks of archived payments stay in the archive.
+        // A payment is written where it is: late refunds and chargebacks of archived payments stay in the archive.
         return if replaced == 0 { replace(&of_archive(REPLACE)) } else { Ok(replaced) };
     }
     transaction.prepare_cached(INSERT)?.execute(params![

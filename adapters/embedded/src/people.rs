@@ -72,7 +72,7 @@ impl PeopleStore for EmbeddedStore {
     }
 
     async fn users_after(&self, after: Option<&Login>, limit: usize) -> Result<Vec<User>, StoreError> {
-        // Nobody has no login.
+        // An empty login belongs to nobody, so this is before all of them.
         let after = after.map(Login::as_str).unwrap_or_default().to_owned();
         self.read(move |transaction| {
             let sql = "SELECT merchant, user FROM users WHERE login > ?1 ORDER BY login LIMIT ?2";
@@ -178,11 +178,11 @@ impl PeopleStore for EmbeddedStore {
         let row = (id, person, session.expires_at.millis(), encode(session)?);
         let began_at = session.created_at.millis();
         self.write(move |transaction| {
-            // Nothing else has an id like this: one that is there came of a lost answer.
+            // No other session has this id: an existing one comes from a lost answer.
             let sql = "INSERT INTO sessions (id, person, expires_at, session) VALUES (?1, ?2, ?3, ?4) \
                 ON CONFLICT (id) DO NOTHING";
             transaction.prepare_cached(sql)?.execute(row)?;
-            // SQLite deletes nothing by age itself, so each sign-in takes a bounded number of ended sessions along.
+            // SQLite does not delete by age itself, so each sign-in also deletes a bounded number of ended sessions.
             let sql = "DELETE FROM sessions WHERE id IN \
                 (SELECT id FROM sessions WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)";
             transaction.prepare_cached(sql)?.execute((began_at, MAX_FORGOTTEN_AT_ONCE))?;
@@ -228,7 +228,7 @@ impl PeopleStore for EmbeddedStore {
     }
 }
 
-/// A message names the merchant: an e-mail address has no business in a log.
+/// Finds a user. A message names the merchant, because an e-mail address does not belong in a log.
 fn find_user(transaction: &Transaction<'_>, login: &Login) -> Result<Option<User>, Failure> {
     let sql = "SELECT merchant, user FROM users WHERE login = ?1";
     find_one(transaction, sql, [login.as_str()], "a user of")

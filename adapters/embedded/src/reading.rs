@@ -1,12 +1,12 @@
-//! Reading rows that hold a document.
+//! Reading rows that contain a document.
 
 use rusqlite::{Params, Transaction};
 
 use super::failure::Failure;
 use quita_stored_form::{FromDocument, decode};
 
-/// The documents of a query, in order. Each row is a text, which tells in a message which `what` is meant, and a
-/// document.
+/// Returns the documents of a query, in order. Each row has a document, and a text that identifies the `what` in a
+/// message.
 pub(super) fn find_all<T: FromDocument>(
     transaction: &Transaction<'_>,
     sql: &str,
@@ -23,7 +23,7 @@ pub(super) fn find_all<T: FromDocument>(
     Ok(found)
 }
 
-/// The document of a query that finds one row at most.
+/// Returns the document of a query that finds at most one row.
 pub(super) fn find_one<T: FromDocument>(
     transaction: &Transaction<'_>,
     sql: &str,
@@ -39,7 +39,8 @@ pub(super) mod plan {
 
     use super::super::archive::of_archive;
 
-    /// The query must walk this index, and neither sort nor read a whole table; the same query about the archive too.
+    /// Checks that the query walks this index, and neither sorts nor reads a whole table. Checks the same query of the
+    /// archive, too.
     #[track_caller]
     pub(in super::super) fn check(sql: &str, bounds: impl Params + Clone, index: &str) {
         let folder = tempfile::tempdir().unwrap();
@@ -52,8 +53,8 @@ pub(super) mod plan {
         }
     }
 
-    /// The query must merge this many parts of an index, each by a search, and sort nothing; the same query about the
-    /// archive too.
+    /// Checks that the query merges this many parts of an index, each by a search, and sorts nothing. Checks the same
+    /// query of the archive, too.
     #[track_caller]
     pub(in super::super) fn check_merged(sql: &str, bounds: impl Params + Clone, index: &str, parts: usize) {
         let folder = tempfile::tempdir().unwrap();

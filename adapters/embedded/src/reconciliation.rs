@@ -1,4 +1,4 @@
-//! Lines of lists and files with their verdicts, runs, and payments by what others call them.
+//! Lines of lists and files with their verdicts, runs, and payments by external ids.
 
 use async_trait::async_trait;
 use chrono::NaiveDate;
@@ -31,7 +31,7 @@ const BEGINNING: &str =
 const SUMS: &str = "SELECT day, source, verdict, count(*), sum(gross) FROM statement_lines INDEXED BY \
     statement_lines_by_day WHERE day BETWEEN ?1 AND ?2 AND verdict IS NOT NULL GROUP BY day, source, verdict";
 
-/// A run that is nobody's, whose lease is over, or that is the claimer's own.
+/// Claims a run that nobody has, whose lease is over, or that is the claimer's own.
 const CLAIM: &str = "INSERT INTO reconciliation_runs (source, day, node, lease_until) VALUES (?1, ?2, ?3, ?4) \
     ON CONFLICT (source, day) DO UPDATE SET node = excluded.node, lease_until = excluded.lease_until \
     WHERE finished_at IS NULL AND (lease_until <= ?5 OR node = excluded.node)";
@@ -128,7 +128,7 @@ impl ReconciliationStore for EmbeddedStore {
         let source = claim.source.as_str().to_owned();
         let day = claim.day.to_string();
         let row = (source, day, claim.node.into_bytes(), claim.now.millis());
-        // A node whose lease went to another finishes nothing: that other one is still at work on the day.
+        // A node that lost its lease must not finish the day: the new holder is still working on it.
         self.write(move |transaction| Ok(transaction.prepare_cached(FINISH)?.execute(row).map(drop)?)).await
     }
 
@@ -196,7 +196,7 @@ fn paid(
     Ok(merged(found, |place| *place, limit))
 }
 
-/// Lines by day and id, along an index that has them in that order.
+/// Returns the query for lines by day and id, along an index in this order.
 fn of_lines(filter: &LineFilter, after: Option<&LineCursor>, limit: usize) -> PageQuery {
     let index = match filter.verdict {
         Some(_) => "statement_lines_by_verdict",

@@ -8,7 +8,7 @@ use quita_ports::StoreError;
 
 use super::left_behind::{beside, rescue};
 
-/// The database file and what stands beside it.
+/// The database file and the files beside it.
 #[derive(Debug)]
 pub(super) struct SameFile {
     database: PathBuf,
@@ -19,14 +19,14 @@ pub(super) struct SameFile {
 type Identity = (u64, u64);
 
 impl SameFile {
-    /// Remembers the files of a store that is open.
+    /// Remembers the files of an open store.
     pub(super) fn of(database: &Path) -> Self {
         let files = std::iter::once(database.to_owned()).chain(beside(database));
         let files = files.filter_map(|path| identity(&path).map(|is| (path, is))).collect();
         Self { database: database.to_owned(), files }
     }
 
-    /// Checks that all are still where they were.
+    /// Checks that all files are still in place.
     ///
     /// # Errors
     /// [`StoreError::Broken`] if one was deleted, moved or replaced.
@@ -49,7 +49,7 @@ fn identity(path: &Path) -> Option<Identity> {
     std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
-/// Elsewhere an open file can't be deleted.
+/// Returns nothing: on other systems an open file can't be deleted.
 #[cfg(not(unix))]
 fn identity(_: &Path) -> Option<Identity> {
     None

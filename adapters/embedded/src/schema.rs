@@ -9,17 +9,16 @@ use quita_stored_form::form::{known, unreleased};
 
 const SCHEMA: &str = include_str!("schema.sql");
 
-/// Additions that came later and change nothing of what is there: a file that was made before gets it when it is
-/// opened.
+/// Later additions, which change no existing part. An older file gets them when it is opened.
 const ADDITIONS: &str = include_str!("additions.sql");
 
 /// Marks a file as ours in its header (SQLite's `application_id`): "Quit". Files from before it have 0.
 const APPLICATION_ID: i32 = 0x5175_6974;
 
-/// Checks that a file holds our tables or none. Reads only.
+/// Checks that a file contains our tables or none. Only reads.
 ///
 /// # Errors
-/// [`StoreError::Unreadable`] if it is another program's.
+/// [`StoreError::Unreadable`] if the file is another program's.
 pub(super) fn refuse_foreign(connection: &Connection) -> Result<(), Failure> {
     let application: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
     let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
@@ -35,17 +34,18 @@ pub(super) fn refuse_foreign(connection: &Connection) -> Result<(), Failure> {
     Err(StoreError::Unreadable(why.into()).into())
 }
 
-/// Columns of a payment that files from before them lack: due date, payment link and used token. Payments that are there keep none.
+/// Columns of a payment that older files lack: due date, payment link and used token. Existing payments have no values
+/// in them.
 const LATER_COLUMNS: [(&str, &str); 3] = [("due_on", "TEXT"), ("link", "BLOB"), ("used_token", "TEXT")];
 
-/// Adds the columns that are missing.
+/// Adds missing columns.
 fn add_columns(connection: &Connection) -> rusqlite::Result<()> {
     let count = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = ?2 OR ?2 IS NULL";
     let count = |table: &str, name: Option<&str>| {
         connection.query_row(count, (table, name), |row| row.get::<_, i64>(0))
     };
     for table in ["payments", "archived_payments"] {
-        // The archive is made after the payments have all of them.
+        // The archive is created after the payments have all columns.
         let is_there = count(table, None)? > 0;
         for (name, kind) in LATER_COLUMNS {
             if is_there && count(table, Some(name))? == 0 {
@@ -56,8 +56,8 @@ fn add_columns(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Makes the schema in a new file, and refuses one whose stored form this program does not know. `user_version` is the
-/// number of the form. Returns true if the file was new.
+/// Creates the schema in a new file, and refuses a file whose stored form this program does not know. `user_version` is
+/// the number of the form. Returns true if the file was new.
 pub(super) fn make(connection: &mut Connection) -> Result<bool, StoreError> {
     let made = transaction::run(connection, |transaction| {
         let mut is_new = false;
@@ -71,7 +71,7 @@ pub(super) fn make(connection: &mut Connection) -> Result<bool, StoreError> {
             }
             _ => drop(form::found_in(transaction)?.check()?),
         }
-        // Columns come before the archive, which copies the statements that made the payments' table and indexes.
+        // Columns come before the archive, which copies the statements that created the payments' table and indexes.
         add_columns(transaction)?;
         transaction.execute_batch(ADDITIONS)?;
         archive::make(transaction)?;
@@ -83,7 +83,7 @@ pub(super) fn make(connection: &mut Connection) -> Result<bool, StoreError> {
     Ok(made?)
 }
 
-/// Tells whether a file holds payments, whatever its number is.
+/// Returns true if a file contains payments, whatever its number is.
 pub(super) fn has_tables(connection: &Connection) -> rusqlite::Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'payments')";
     connection.query_row(sql, [], |row| row.get(0))

@@ -1,4 +1,4 @@
-//! The secret key that the store works with, and everything that is sealed.
+//! The secret key that the store works with, and all sealed values.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl SecretKeyStore for EmbeddedStore {
         after: Option<&ApplicationPlace>,
         limit: usize,
     ) -> Result<Vec<Application>, StoreError> {
-        // Nobody has no name.
+        // Empty names belong to nobody, so this is before all of them.
         let (merchant, name) = after.map_or((String::new(), String::new()), |(merchant, name)| {
             (merchant.as_str().to_owned(), name.as_str().to_owned())
         });
@@ -76,7 +76,8 @@ impl SecretKeyStore for EmbeddedStore {
         .await
     }
 
-    /// Each write overwrites what it replaces (`open.rs`); what is left of it is in the log, which is emptied here.
+    /// Empties the log. Each write overwrites what it replaces (`open.rs`), so only the log may still contain earlier
+    /// data.
     async fn forget_replaced(&self) -> Result<(), StoreError> {
         let trust = Arc::clone(&self.trust);
         let empty = move |connection: &mut Connection| -> Result<bool, Failure> {

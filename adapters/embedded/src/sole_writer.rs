@@ -1,4 +1,4 @@
-//! The lock that lets one process at a time serve a file.
+//! The lock that lets only one process at a time serve a file.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub enum SoleWriterError {
     Store(#[from] StoreError),
 }
 
-/// Held while this process is the only one that writes payments; the system gives it up when the process ends.
+/// Lock held while this process is the only one that writes payments; the system releases it when the process ends.
 #[derive(Debug)]
 pub(super) struct SoleWriter {
     _file: File,
@@ -32,8 +32,8 @@ impl SoleWriter {
         let path = lock_of(database);
         let unavailable =
             |error| StoreError::Unavailable(format!("{} can't be locked: {error}", path.display()));
-        // The lock file is never removed: a process that holds a
-        // deleted one and a process with a new one would both serve.
+        // The lock file is never removed: a process with a deleted lock file and a process with a new one would both
+        // serve.
         let file = private_file(&path).map_err(unavailable)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
@@ -43,10 +43,10 @@ impl SoleWriter {
     }
 }
 
-/// Returns whether a process serves this file. Makes no lock file, and keeps no lock.
+/// Returns true if a process serves this file. Creates no lock file, and keeps no lock.
 pub(super) fn is_locked(database: &Path) -> bool {
     let Ok(file) = File::open(lock_of(database)) else { return false };
-    // A shared lock is enough to find an exclusive one, and two commands that look at once do not see each other.
+    // A shared lock is enough to detect an exclusive one, and two commands that check at once do not block each other.
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 

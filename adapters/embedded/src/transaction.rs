@@ -1,4 +1,4 @@
-//! One write transaction, and how far it came if it failed.
+//! One write transaction, and the certainty of its outcome if it failed.
 
 use quita_ports::StoreError;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -10,7 +10,7 @@ use super::failure::{Failure, is_undone};
 pub(super) enum Failed {
     /// Nothing of it was written.
     Undone(StoreError),
-    /// The commit itself failed: it may be found written after a restart.
+    /// The commit itself failed: the writes may be found after a restart.
     Unknown(StoreError),
 }
 
@@ -22,13 +22,13 @@ impl From<Failed> for StoreError {
     }
 }
 
-/// Runs `work` as one transaction that takes the write lock first and waits for it a while.
+/// Runs `work` as one transaction. It takes the write lock first, and waits for it for a limited time.
 pub(super) fn run<T>(
     connection: &mut Connection,
     work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failed> {
     let undone = |error: Failure| Failed::Undone(error.into());
-    // A transaction that begins as a reader and then writes fails at once if another process wrote meanwhile.
+    // A transaction that begins as a reader and then writes fails at once if another process has written meanwhile.
     let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
     let transaction = begun.map_err(|error| undone(error.into()))?;
     // Dropping the transaction rolls it back, so nothing of a failed `work` is written.
@@ -36,8 +36,7 @@ pub(super) fn run<T>(
     match transaction.commit() {
         Ok(()) => Ok(result),
         Err(error) if is_undone(&error) => Err(undone(error.into())),
-        // After a failed sync the pages may be in the log all the
-        // same, and the next start may find the transaction complete.
+        // After a failed sync the pages may still be in the log, and the next start may find the transaction complete.
         Err(error) => Err(Failed::Unknown(Failure::from(error).into())),
     }
 }

@@ -14,21 +14,21 @@ use super::kept_log::KeptLog;
 use super::same_file::SameFile;
 use super::transaction::{self, Failed};
 
-/// Reason why the store can't be trusted any more, if so, and what tells.
+/// Reason why the store can no longer be trusted, if any, and the checks that find it.
 #[derive(Debug)]
 pub(super) struct Trust {
     broken: OnceLock<String>,
     file: SameFile,
     form: MetForm,
     log: KeptLog,
-    /// Only who serves the file keeps its mark.
+    /// Mark of the file; only the process that serves the file keeps one.
     mark: Option<FileMark>,
-    /// Held while the writer is at work, and its log not as it leaves it.
+    /// Held while the writer works, when the log is not in the state that it will leave.
     at_work: Mutex<()>,
 }
 
 impl Trust {
-    /// Trusts the files of a store that is open.
+    /// Trusts the files of an open store.
     pub(super) fn of(path: &Path, form: StoreForm, writer: &Connection, mark: Option<FileMark>) -> Self {
         Self {
             broken: OnceLock::new(),
@@ -45,25 +45,27 @@ impl Trust {
         &self.form
     }
 
-    /// Fails once an `fsync` failed: after it the pages count as clean, and the next commit would lie.
+    /// Fails once the store is known to be broken. After a failed `fsync`, its pages count as clean, so the next commit
+    /// would succeed without being on the disk.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         self.broken.get().map_or(Ok(()), |why| Err(StoreError::Broken(why.clone())))
     }
 
-    /// Fails if the files of the store are no longer where they were, or another program wrote into them, too.
+    /// Fails also if the files of the store are no longer in place, or another program wrote into them.
     pub(super) fn check_files(&self) -> Result<(), StoreError> {
         self.check()?;
         let mark = || self.mark.as_ref().map_or(Ok(()), FileMark::check);
         self.file.check().and_then(|()| mark()).inspect_err(|error| self.lose_if_broken(error))
     }
 
-    /// Runs `work` as one transaction of the writer, unless what it writes would be lost.
+    /// Runs `work` as one transaction of the writer, unless its writes would be lost.
     pub(super) fn write<T>(
         &self,
         writer: &mut Connection,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failed> {
-        // Before, so that nothing is written into what is no longer the store; after, for what happened meanwhile.
+        // Checked before the write, so that nothing is written into replaced files, and after it, for changes
+        // meanwhile.
         self.check_files().map_err(Failed::Undone)?;
         let _at_work = self.begin_work();
         let mut mark = None;
@@ -75,12 +77,12 @@ impl Trust {
             }
             work(transaction)
         });
-        // What is found after the commit can't be undone, so the outcome is unknown and not "not written".
+        // A fault found after the commit can't be undone, so the outcome is unknown and not "not written".
         let kept = self.log.remember(writer);
         let checked = || kept.and_then(|()| self.check_files()).map_err(Failed::Unknown);
         let done = done.and_then(|done| checked().map(|()| done));
         if let (Ok(_), Some(file), Some(mark)) = (&done, &self.mark, &mark) {
-            // Only after the commit: a mark of a transaction that was rolled back would never appear in the file.
+            // Done only after the commit: the mark of a rolled-back transaction would never appear in the file.
             file.committed(mark);
         }
         done.inspect_err(|failed| match failed {
@@ -88,16 +90,16 @@ impl Trust {
         })
     }
 
-    /// Runs what alters the log without writing.
+    /// Runs work that alters the log without writing payments.
     pub(super) fn alter_log<T>(&self, writer: &Connection, work: impl FnOnce(&Connection) -> T) -> T {
         let _at_work = self.begin_work();
         let done = work(writer);
-        // The next write finds what is wrong with it.
+        // The next write finds any fault of the log.
         drop(self.log.remember(writer));
         done
     }
 
-    /// Tells whether the log is not as the writer left it. While that one is at work it looks at it itself.
+    /// Returns true if the log is not as the writer left it. While the writer works, it checks the log itself.
     pub(super) fn log_has_changed(&self) -> bool {
         match self.at_work.try_lock() {
             Ok(_idle) => self.log.has_changed(),
@@ -109,7 +111,7 @@ impl Trust {
     /// Fails if another program cut or overwrote the log since the writer left it.
     pub(super) fn look_at_log(&self, writer: &mut Connection) -> Result<(), StoreError> {
         match self.write(writer, |_| Ok(())) {
-            // Others write for long: that says nothing of the log.
+            // Long writes of others say nothing about the log.
             Ok(()) | Err(Failed::Undone(StoreError::Unavailable(_) | StoreError::Full(_))) => Ok(()),
             Err(failed) => Err(failed.into()),
         }
@@ -119,13 +121,13 @@ impl Trust {
         self.at_work.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Trusts the store no more if this error says so.
+    /// Stops trusting the store if this error says that it is broken.
     fn lose_if_broken(&self, error: &StoreError) {
         if let StoreError::Broken(why) = error {
-            // The first cause is kept: later errors are mostly consequences,
-            // and the operator needs the one that tells what to do.
+            // The first cause is kept: later errors are mostly consequences, and the operator needs the one that states
+            // the remedy.
             self.broken.get_or_init(|| {
-                // Who uses the store says so once, at ERROR.
+                // The user of the store logs this once, at ERROR.
                 tracing::debug!(%error, "the embedded store takes no more writes");
                 why.clone()
             });

@@ -1,4 +1,4 @@
-//! Threads that own a connection each, so that no async thread ever waits for a disk.
+//! Threads that each own a connection, so that no async thread ever waits for a disk.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,12 +8,12 @@ use quita_ports::StoreError;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-/// Jobs that may wait for a thread; the caller with one more waits until there is room.
+/// Jobs that may wait for a thread; a caller with another job waits until there is room.
 const MAX_WAITING_JOBS: usize = 256;
 
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// Threads that take jobs from one queue, the oldest first.
+/// Threads that take jobs from one queue, oldest first.
 #[derive(Debug)]
 pub(super) struct Workers {
     queue: Option<mpsc::Sender<Job>>,
@@ -35,10 +35,10 @@ impl Workers {
         Ok(workers)
     }
 
-    /// Runs a job on one of the threads. Once it is queued it is done, even if nobody waits for the result.
+    /// Runs a job on one of the threads. Once queued it is run, even if nobody waits for the result.
     ///
     /// # Errors
-    /// [`StoreError::Broken`] if the job panicked: what became of it is unknown.
+    /// [`StoreError::Broken`] if the job panicked: its outcome is unknown.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut Connection) -> T + Send + 'static,
@@ -55,11 +55,11 @@ impl Workers {
 
 impl Drop for Workers {
     fn drop(&mut self) {
-        // Closing the queue lets the threads finish what is queued:
-        // those writes were accepted and may have been answered for.
+        // Closing the queue lets the threads finish the queued jobs: these writes were accepted and may have been
+        // acknowledged.
         self.queue = None;
         for thread in self.threads.drain(..) {
-            // A job's panic was caught, so there is nothing that the thread could tell.
+            // A job's panic was caught, so the thread has nothing to report.
             drop(thread.join());
         }
     }
@@ -67,7 +67,7 @@ impl Drop for Workers {
 
 fn work(mut connection: Connection, jobs: &Mutex<mpsc::Receiver<Job>>) {
     while let Some(job) = next(jobs) {
-        // The job's transaction is rolled back while the panic passes it, so the connection stays usable.
+        // The job's transaction is rolled back during unwinding, so the connection stays usable.
         if catch_unwind(AssertUnwindSafe(|| job(&mut connection))).is_err() {
             tracing::error!("a job of the embedded store panicked");
         }
@@ -78,11 +78,11 @@ fn work(mut connection: Connection, jobs: &Mutex<mpsc::Receiver<Job>>) {
 }
 
 fn next(jobs: &Mutex<mpsc::Receiver<Job>>) -> Option<Job> {
-    // The lock is held while waiting, so idle threads queue behind it and one of them takes each job.
+    // The lock is held while waiting, so idle threads queue behind it, and each job goes to one of them.
     jobs.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv()
 }
 
-/// Leaves what the query planner should know for the next start.
+/// Leaves statistics for the query planner of the next start.
 fn leave_statistics(connection: &Connection) {
     if let Err(error) = connection.execute_batch("PRAGMA optimize") {
         tracing::warn!(%error, "the embedded store could not be optimised");

@@ -1,4 +1,4 @@
-//! A trial of writing that leaves nothing: in the database, and on its disk.
+//! A trial write that leaves nothing behind, in the database and on its disk.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -10,17 +10,17 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::failure::Failure;
 use super::{EmbeddedStore, open};
 
-/// Room that a store needs for its next payments: a batch of them, and the pages of their indexes.
+/// Space that a store needs for its next payments: a batch of them, and the pages of their indexes.
 const ROOM: usize = 1024 * 1024;
-/// Changes nothing, and asks SQLite for everything that a write needs.
+/// Statement that changes nothing, but requires everything that a write needs.
 const SAME: &str = "UPDATE stored_form SET program = program";
 
 impl EmbeddedStore {
-    /// Tries whether the store takes writes, without leaving one. A service that works on it waits a few milliseconds at
-    /// most.
+    /// Checks that the store takes writes, without leaving one. A service that works on the store waits a few
+    /// milliseconds at most.
     ///
     /// # Errors
-    /// [`StoreError::Full`] if the disk has no room; otherwise why nothing can be written.
+    /// [`StoreError::Full`] if the disk has no space; otherwise the reason why nothing can be written.
     pub async fn try_write(&self) -> Result<(), StoreError> {
         self.trust.check_files()?;
         self.writer.run(try_in).await?
@@ -40,7 +40,7 @@ fn take_back(connection: &mut Connection) -> Result<(), Failure> {
     Ok(transaction.rollback()?)
 }
 
-/// Writes a file beside the store that has no name any more: nothing is left of it, even after a crash.
+/// Writes a file beside the store that no longer has a name: nothing is left of it, even after a crash.
 fn find_room(database: &Path) -> Result<(), StoreError> {
     let mut name = database.as_os_str().to_owned();
     name.push(format!("-trial-{}", std::process::id()));
@@ -62,10 +62,10 @@ fn write_nameless(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, open::PRIVATE_FILE);
     let mut file = options.open(path)?;
-    // The name goes first: whatever ends the process during the write, no trial file stays beside the store.
+    // The name is removed first: no trial file stays beside the store, however the process ends.
     fs::remove_file(path)?;
     file.write_all(&vec![0; ROOM])?;
-    // Some file systems look for room only now.
+    // Some file systems allocate the space only now.
     file.sync_data()
 }
 

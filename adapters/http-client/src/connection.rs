@@ -1,4 +1,4 @@
-//! One connection: one exchange after the other, and never one more after anything unexpected.
+//! One connection: one exchange after the other, and none after anything unexpected.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -19,16 +19,17 @@ use super::failure::{Failure, Why, refuses_our_certificate, rustls_error};
 use super::wire::{Seen, Socket, Wire};
 use super::{Answer, End, framing};
 
-/// A request as hyper takes it.
+/// A request in hyper's form.
 pub(crate) type Outgoing = hyper::Request<Full<Bytes>>;
 
-/// The most interim answers before the final one: one a second for as long as a call may last, and more.
+/// Maximum number of interim answers before the final one: more than one a second during the longest call.
 const MAX_INTERIM: usize = 100;
 
-/// The most bytes of heads before the body: those of interim answers and of the final one together.
+/// Maximum bytes of heads before the body: those of interim answers and of the final one together.
 const MAX_HEADS_BYTES: usize = 128 * 1024;
 
-/// A connection. Nothing runs in the background: it moves while an exchange is awaited, and closes when it is dropped.
+/// A connection. Nothing runs in the background: it progresses while an exchange is awaited, and closes when it is
+/// dropped.
 pub(crate) struct Connection {
     http: http1::Connection<Wire, Full<Bytes>>,
     sender: http1::SendRequest<Full<Bytes>>,
@@ -37,22 +38,22 @@ pub(crate) struct Connection {
     is_over: bool,
 }
 
-/// An answer, and for how long the connection may be kept after it.
+/// An answer, and the time for which the connection may be kept after it.
 pub(crate) struct Heard {
     pub(crate) answer: Answer,
     pub(crate) keep_for: Option<Duration>,
 }
 
 impl Connection {
-    /// Speaks HTTP/1.1 over a socket. Nothing is sent.
+    /// Starts HTTP/1.1 on a socket. Nothing is sent.
     pub(crate) async fn open(socket: Socket) -> Result<Self, Failure> {
         let seen = Rc::new(Seen::default());
         let wire = Wire::new(socket, Rc::clone(&seen));
-        // The body may be a card's: it is written from where it lies, and not copied together with the head.
+        // The body may contain a card: it is written from its own buffer, and not copied together with the head.
         let opened = http1::Builder::new()
             .writev(true)
             .max_buf_size(MAX_HEADS_BYTES)
-            // RFC 9112, section 5.2: of answers, a client has to take them.
+            // RFC 9112, section 5.2: a client has to accept them in answers.
             .allow_obsolete_multiline_headers_in_responses(true)
             .handshake::<_, Full<Bytes>>(wire)
             .await;
@@ -64,12 +65,12 @@ impl Connection {
         &self.seen
     }
 
-    /// Says whether no byte came since the request was begun.
+    /// Returns true if no byte has arrived since the request began.
     pub(crate) fn heard_nothing(&self) -> bool {
         self.seen.read() == 0
     }
 
-    /// Says whether a connection that was kept is as it was left: open, and nothing came.
+    /// Returns true if a kept connection is still as it was left: open, and without new bytes.
     pub(crate) fn is_untouched(&mut self, cx: &mut Context<'_>) -> bool {
         self.seen.ask_first();
         self.move_on(cx);
@@ -80,7 +81,7 @@ impl Connection {
         !self.is_over && matches!(self.sender.poll_ready(cx), Poll::Ready(Ok(())))
     }
 
-    /// Lets bytes flow.
+    /// Drives the connection.
     fn move_on(&mut self, cx: &mut Context<'_>) {
         // The error is reported to the exchange under way.
         self.is_over = self.is_over || Pin::new(&mut self.http).poll(cx).is_ready();
@@ -101,8 +102,8 @@ impl Connection {
         let keep_for = framing::keep_for(head.status, head.version, &head.headers)
             .map_err(|why| self.failed(why, is_first))?;
         let (body, end) = self.body(body, max_bytes).await;
-        // A body that broke off or was cut leaves bytes on the way,
-        // and the next request must not get them as its answer.
+        // After a body that was cut off, bytes are still under way, and the next request must not get them as its
+        // answer.
         let may_keep = end == End::Whole && !keep_for.is_zero();
         let keep_for = (may_keep && self.is_at_rest().await).then_some(keep_for);
         let answer = Answer { status: head.status.as_u16(), headers: head.headers, body, end };
@@ -126,13 +127,13 @@ impl Connection {
             if is_too_much {
                 return Poll::Ready(Err(Why::TooManyInterim));
             }
-            // The connection is looked at last: an answer that came with its end is an answer all the same.
+            // The connection is checked last: an answer that arrived together with its end is still an answer.
             if self.is_over { Poll::Ready(Err(self.why_ended())) } else { Poll::Pending }
         })
         .await
     }
 
-    /// Reads the body to its end, or as far as is allowed.
+    /// Reads the body to its end, or up to the limit.
     async fn body(&mut self, mut body: Incoming, max_bytes: usize) -> (Vec<u8>, End) {
         let mut read = Vec::new();
         loop {
@@ -142,7 +143,7 @@ impl Connection {
             });
             let data = match frame.await {
                 None => return (read, End::Whole),
-                // Trailers say nothing that is asked for.
+                // Trailers contain nothing that is needed.
                 Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
                 Some(Err(_)) => {
                     let why = self.seen.broken().map_or(Why::CutShort, |error| Why::broken(&error));
@@ -152,14 +153,13 @@ impl Connection {
             let room = max_bytes.saturating_sub(read.len());
             read.extend(data.iter().take(room));
             if data.len() > room {
-                // The rest is not read, so the connection can't be kept:
-                // what is left would be taken for the next answer.
+                // The rest is not read, so the connection can't be kept: the rest would be taken for the next answer.
                 return (read, End::TooLong);
             }
         }
     }
 
-    /// Says whether the exchange left nothing behind: all of the request was written, and nothing came after the
+    /// Returns true if the exchange left nothing behind: the whole request was written, and nothing followed the
     /// answer.
     async fn is_at_rest(&mut self) -> bool {
         poll_fn(|cx| {
@@ -186,7 +186,7 @@ impl Connection {
     }
 
     fn failed(&self, why: Why, is_first: bool) -> Failure {
-        // A server that took an earlier request here had taken our certificate.
+        // A server that accepted an earlier request on this connection had accepted our certificate.
         let is_refused = is_first && matches!(why, Why::CertificateRefused(_));
         Failure { why, may_have_left: self.seen.may_have_left() && !is_refused }
     }

@@ -1,4 +1,4 @@
-//! Destinations: where a connection leads, and the request as it is written there.
+//! Destinations: the target of a connection, and the request in the form in which it is written there.
 
 use http_body_util::Full;
 use hyper::header::{CONTENT_LENGTH, HOST, HeaderValue};
@@ -15,12 +15,12 @@ pub(crate) struct Destination {
     /// A name, or an address without brackets.
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// As the `Host` header has it.
+    /// Host and port for the `Host` header.
     named: HeaderValue,
 }
 
 impl Destination {
-    /// Reads an address; none if it leads nowhere by HTTP.
+    /// Reads an address; `None` if it can't be reached by HTTP.
     pub(crate) fn of(uri: &Uri) -> Option<Self> {
         let is_secured = match uri.scheme_str()? {
             "http" => false,
@@ -41,7 +41,7 @@ impl Destination {
         Some(Self { is_secured, host: host.to_ascii_lowercase(), port, named })
     }
 
-    /// The request as it is written.
+    /// Returns the request in the form in which it is written.
     pub(crate) fn prepare(&self, request: &Request) -> Option<Prepared> {
         let path = request.uri.path_and_query()?.as_str();
         let mut written = hyper::Request::new(());

@@ -1,4 +1,4 @@
-//! Dialling: from a name to a connection. An address is judged right before it is dialled.
+//! Dialling: from a name to a connection. An address is checked right before it is dialled.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub(crate) async fn dial(
 async fn connect(destination: &Destination, settings: &ClientSettings) -> Result<Socket, Why> {
     let late = |_| Why::NoConnectionInTime;
     let tcp = timeout(settings.step, reach(destination, settings)).await.map_err(late)??;
-    // A small request leaves at once. Without it, it is only slower.
+    // Sends a small request at once. If this fails, the request is only slower.
     tcp.set_nodelay(true).ok();
     if !destination.is_secured {
         return Ok(Socket::Plain(tcp));
@@ -42,7 +42,8 @@ async fn reach(destination: &Destination, settings: &ClientSettings) -> Result<T
     let mut failed = None;
     let mut is_withheld = false;
     for address in addresses(destination).await? {
-        // Judged between the lookup and the connection: a name that resolves differently the second time gains nothing.
+        // Checked between the lookup and the connection: a name that resolves differently the second time gains
+        // nothing.
         if !(settings.may_dial)(address.ip()) {
             is_withheld = true;
             continue;
@@ -52,12 +53,12 @@ async fn reach(destination: &Destination, settings: &ClientSettings) -> Result<T
             Err(error) => failed = Some(Why::NoConnection(error.kind())),
         }
     }
-    // A failed attempt says more than a withheld address, which is only the reason if nothing else was tried.
+    // A failed attempt says more than a refused address, which is only the reason if nothing else was tried.
     Err(failed.unwrap_or(if is_withheld { Why::NotAllowed } else { Why::NoName }))
 }
 
 async fn addresses(destination: &Destination) -> Result<Vec<SocketAddr>, Why> {
-    // A literal address passes the same judgement as one from a lookup.
+    // A literal address is checked like one from a lookup.
     if let Ok(literal) = destination.host.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(literal, destination.port)]);
     }

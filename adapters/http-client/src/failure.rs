@@ -7,17 +7,17 @@ use thiserror::Error;
 
 use super::handshake::HandshakeCause;
 
-/// No answer. Names neither the address nor a header.
+/// A missing answer. Its text contains neither the address nor a header.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{why}")]
 pub struct Failure {
     /// The reason.
     pub why: Why,
-    /// Says whether any byte of the request may have been read by the other side. If not, it certainly did nothing.
+    /// True if the other side may have read any byte of the request. If not, the request certainly had no effect.
     pub may_have_left: bool,
 }
 
-/// Reasons for there being no answer.
+/// Reasons for a missing answer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Why {
     /// The address or a header can't be written.
@@ -35,15 +35,15 @@ pub enum Why {
     /// Connecting, or the handshake, took too long.
     #[error("no connection in time")]
     NoConnectionInTime,
-    /// TLS was not agreed upon.
+    /// TLS could not be negotiated.
     #[error("the handshake failed: {text}")]
     Handshake {
         /// Part of it that failed.
         cause: HandshakeCause,
-        /// Words of the library.
+        /// Text of the library.
         text: String,
     },
-    /// The other side does not take our certificate.
+    /// The other side does not accept our certificate.
     #[error("our certificate was refused: {0:?}")]
     CertificateRefused(AlertDescription),
     /// The connection ended before any byte of an answer.
@@ -52,19 +52,19 @@ pub enum Why {
     /// The connection broke.
     #[error("the connection broke: {0}")]
     Broken(String),
-    /// Something else than an answer came.
+    /// Something other than an HTTP answer arrived.
     #[error("what was answered is no HTTP/1.1")]
     NoHttp,
-    /// The connection ended in mid-answer.
+    /// The connection ended in the middle of an answer.
     #[error("the answer was cut short")]
     CutShort,
-    /// Interim answers without end.
+    /// Interim answers came without end.
     #[error("too many interim answers came before the answer")]
     TooManyInterim,
-    /// 101, which was never asked for.
+    /// The answer was 101, which was never requested.
     #[error("another protocol was answered, which nobody asked for")]
     OtherProtocol,
-    /// A transfer coding that nobody asked for.
+    /// The answer has a transfer coding that was not requested.
     #[error("the answer has a transfer coding that nobody asked for")]
     OtherCoding,
     /// The deadline came first.
@@ -80,7 +80,7 @@ impl Failure {
 }
 
 impl Why {
-    /// The reason that a broken connection gives.
+    /// Returns the reason for a broken connection.
     pub(crate) fn broken(error: &io::Error) -> Self {
         match rustls_error(error) {
             Some(error) => Self::Broken(error.to_string()),
@@ -89,18 +89,18 @@ impl Why {
     }
 }
 
-/// The error of TLS in an error of a socket.
+/// Returns the TLS error inside a socket error.
 pub(crate) fn rustls_error(error: &io::Error) -> Option<&rustls::Error> {
     error.get_ref().and_then(|inner| inner.downcast_ref())
 }
 
-/// Says whether this says that a server does not take our certificate.
+/// Returns true for an alert with which a server refuses our certificate.
 ///
-/// In TLS 1.3 it says so only after the client has ended its handshake, and so after the request may have been written
-/// (RFC 8446, sections 4.4.2.4 and 6.2; `decrypt_error` is about the handshake's signatures alone). It is certain all the
-/// same that nothing was read of it: a server judges the certificate before it takes what is encrypted with the keys of
-/// the finished handshake, and we offer neither early data (section 4.2.10) nor a certificate afterwards (4.2.6). Any
-/// other end, a reset too, may come from a server that read the request.
+/// In TLS 1.3 the server sends it only after the client has finished its handshake. By then the request may have been
+/// written (RFC 8446, sections 4.4.2.4 and 6.2; `decrypt_error` only concerns the handshake's signatures). Nevertheless
+/// it is certain that the server read nothing of the request. It checks the certificate before it accepts data
+/// encrypted with the keys of the finished handshake. We offer neither early data (section 4.2.10) nor a certificate
+/// afterwards (4.2.6). Any other end, including a reset, may come from a server that read the request.
 pub(crate) const fn refuses_our_certificate(alert: AlertDescription) -> bool {
     matches!(
         alert,

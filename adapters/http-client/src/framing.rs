@@ -1,4 +1,4 @@
-//! Framing: whether an answer's head lets its connection be used again, and for how long.
+//! Framing: the head of an answer decides if its connection may be used again, and for how long.
 
 use std::time::Duration;
 
@@ -7,16 +7,17 @@ use hyper::{StatusCode, Version};
 
 use super::failure::Why;
 
-/// Shorter than the five seconds after which many servers close, so that few requests meet a closing door.
+/// Longest time to keep a connection: shorter than the five seconds after which many servers close, so that few
+/// requests meet a closed connection.
 const LONGEST: Duration = Duration::from_secs(4);
 
 const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 
-/// Time for which the connection of an answer with this head may be kept, once the answer has ended; zero if it may
-/// not.
+/// Returns the time for which the connection of an answer with this head may be kept after the answer's end; zero if it
+/// may not.
 ///
 /// # Errors
-/// If nobody can say where such an answer ends, or what its body is.
+/// Fails if the end of the answer, or the form of its body, can't be determined.
 pub(crate) fn keep_for(status: StatusCode, version: Version, headers: &HeaderMap) -> Result<Duration, Why> {
     if status == StatusCode::SWITCHING_PROTOCOLS {
         return Err(Why::OtherProtocol);
@@ -26,14 +27,14 @@ pub(crate) fn keep_for(status: StatusCode, version: Version, headers: &HeaderMap
     let mut codings = codings.iter().map(|coding| coding.as_bytes().trim_ascii());
     let is_coded = match (codings.next(), codings.next()) {
         (None, _) => false,
-        // Nothing but chunks was offered by us (RFC 9112, section 7.4).
+        // We offered nothing but chunks (RFC 9112, section 7.4).
         (Some(coding), None) if coding.eq_ignore_ascii_case(b"chunked") => true,
         (Some(_), _) if has_no_body => true,
         (Some(_), _) => return Err(Why::OtherCoding),
     };
     let has_two_lengths = is_coded && headers.contains_key(CONTENT_LENGTH);
-    // RFC 9112, section 6.3: the chunks count, and whoever sent both is not trusted with another request. Of HTTP/1.0
-    // nothing is kept. Where a body may be that must not be, it would be read as the next answer.
+    // RFC 9112, section 6.3: the chunks count, and a server that sent both gets no further request on this connection.
+    // HTTP/1.0 connections are not kept. A body where none is allowed would be read as the next answer.
     let states_a_body = has_no_body && (is_coded || states_length(headers));
     if version != Version::HTTP_11 || has_two_lengths || states_a_body {
         return Ok(Duration::ZERO);
@@ -45,8 +46,8 @@ fn states_length(headers: &HeaderMap) -> bool {
     headers.get_all(CONTENT_LENGTH).iter().any(|length| length.as_bytes() != b"0")
 }
 
-/// Time for which the other side says that it keeps the connection, less a second for the way; zero if this was the
-/// last one.
+/// Returns the time for which the other side states that it keeps the connection, minus a second for latency; zero if
+/// this was the last answer.
 fn offered(headers: &HeaderMap) -> Option<Duration> {
     let lines = headers.get_all(KEEP_ALIVE);
     let parameters = lines.iter().filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(','));
@@ -59,7 +60,7 @@ fn offered(headers: &HeaderMap) -> Option<Duration> {
             _ => None,
         }
     });
-    // Of several statements the strictest holds: a connection that is kept too long meets a closed end.
+    // If there are several values, the smallest applies: a connection that is kept too long is found closed.
     offered.min()
 }
 

@@ -1,4 +1,4 @@
-//! Causes of a handshake of TLS that failed.
+//! Causes of failed TLS handshakes.
 
 use std::io;
 
@@ -9,21 +9,21 @@ use super::failure::{Why, rustls_error};
 /// Part of a handshake that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandshakeCause {
-    /// The certificate is self-signed, or of an authority that is not believed.
+    /// The certificate is self-signed, or from an authority that is not trusted.
     UnknownIssuer,
-    /// The certificate is over.
+    /// The certificate has expired.
     Expired,
-    /// The certificate begins later.
+    /// The certificate is not valid yet.
     NotYetValid,
-    /// The certificate is of another name.
+    /// The certificate is for another name.
     OtherName,
-    /// The certificate is not good for another reason.
+    /// The certificate is invalid for another reason.
     BadCertificate,
     /// The other side does not speak TLS.
     NoTls,
     /// The other side closed the connection.
     Closed,
-    /// The other side refused, or could not agree.
+    /// The other side refused, or there was no agreement.
     Disagreed,
 }
 
@@ -55,13 +55,13 @@ impl HandshakeCause {
     }
 }
 
-/// Returns true for a certificate that may sign others, which is judged before its issuer is looked for. It is usually
+/// Returns true for a certificate that may sign others, which is checked before its issuer is looked up. It is usually
 /// self-signed, and its error has no variant of its own.
 fn is_authority_as_server(error: &CertificateError) -> bool {
     matches!(error, CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity"))
 }
 
-/// Returns the reason that a failed handshake gives.
+/// Returns the reason for a failed handshake.
 pub(crate) fn handshake_failed(error: &io::Error) -> Why {
     match rustls_error(error) {
         Some(error) => Why::Handshake { cause: HandshakeCause::of(error), text: error.to_string() },

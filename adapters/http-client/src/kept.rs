@@ -25,7 +25,8 @@ impl Kept {
         Self { most, idle: VecDeque::new() }
     }
 
-    /// The connection there that was used last. Those whose time is over are closed, wherever they lead.
+    /// Takes the most recently used connection to the destination. Connections whose time is over are closed, whatever
+    /// their destination.
     pub(crate) fn take(&mut self, destination: &Destination, now: Instant) -> Option<Connection> {
         self.idle.retain(|idle| now < idle.until);
         // The most recently used one is taken: it is the least likely to have been closed meanwhile.

@@ -1,9 +1,9 @@
-//! Outgoing HTTP/1.1 for everything that is about money: webhooks, tokens of access, acquirers.
+//! Outgoing HTTP/1.1 for everything that concerns money: webhooks, access tokens, acquirers.
 //!
 //! A request gets its own final answer or a [`Failure`], which states with certainty whether any byte of the request
-//! may have left. Interim answers are skipped. A connection is used again only if its last answer ended as it was
-//! framed and nothing came after it. Time, connections and the size of an answer are bounded. Redirects are answers, no
-//! proxy is used, nothing is decoded.
+//! may have left. Interim answers are skipped. A connection is used again only if its last answer ended as framed and
+//! nothing came after it. Time, connections and the size of an answer are limited. Redirects are returned as answers,
+//! no proxy is used, and nothing is decoded.
 
 mod connection;
 mod destination;
@@ -39,19 +39,19 @@ use wire::Seen;
 
 /// Rules and limits of a client.
 pub struct ClientSettings {
-    /// Certificates: whom we believe, and who we are.
+    /// Certificates: the trusted authorities, and our own.
     pub tls: Arc<ClientConfig>,
-    /// Judges an address at the moment in which it is dialled.
+    /// Decides if an address may be dialled, at the moment of dialling.
     pub may_dial: Box<dyn Fn(IpAddr) -> bool>,
-    /// Exchanges at once; more wait for their turn until their deadline.
+    /// Maximum number of concurrent exchanges; further ones wait for their turn until their deadline.
     pub at_once: usize,
-    /// Idle connections that are kept, over all destinations.
+    /// Maximum number of idle connections, over all destinations.
     pub kept: usize,
-    /// The longest that finding the address and connecting may take, and the handshake again.
+    /// Time limit for lookup and connection together, and again for the handshake.
     pub step: Duration,
 }
 
-/// A request. Its headers and its body may hold secrets: it is never printed.
+/// A request. Its headers and its body may contain secrets: it is never printed.
 #[derive(Clone)]
 pub struct Request {
     /// The method.
@@ -62,7 +62,7 @@ pub struct Request {
     pub headers: HeaderMap,
     /// The body, empty if there is none.
     pub body: Bytes,
-    /// Says whether sending it twice does no more than sending it once.
+    /// True if sending it twice has the same effect as sending it once.
     pub is_repeatable: bool,
 }
 
@@ -75,18 +75,18 @@ pub struct Answer {
     pub headers: HeaderMap,
     /// The body as far as it was read.
     pub body: Vec<u8>,
-    /// End of the reading of the body.
+    /// End of the body.
     pub end: End,
 }
 
-/// End of the reading of a body.
+/// End of a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// The end that its framing says.
+    /// The body ended as its framing states.
     Whole,
-    /// At the limit: there is more.
+    /// The limit was reached: there is more.
     TooLong,
-    /// Before its end.
+    /// The body broke off before its end.
     Broken(Why),
 }
 
@@ -98,20 +98,21 @@ pub struct Client {
 }
 
 impl Client {
-    /// With these rules and limits.
+    /// Creates a client with these rules and limits.
     pub fn new(settings: ClientSettings) -> Self {
         let places = Semaphore::new(settings.at_once.clamp(1, Semaphore::MAX_PERMITS));
         let kept = RefCell::new(Kept::new(settings.kept));
         Self { settings, places, kept }
     }
 
-    /// Sends a request, and reads its answer until this time and up to this many bytes.
+    /// Sends a request, and reads its answer up to this deadline and this many bytes.
     ///
-    /// A kept connection may have been closed by the other side at any moment. If no byte of an answer came on such a
-    /// one, a request of which nothing left, or that is repeatable, is sent again, once and on a new connection.
+    /// The other side may close a kept connection at any moment. If no byte of an answer arrived on such a connection,
+    /// the request is sent again, once and on a new connection. This only happens if nothing of it had left, or it is
+    /// repeatable.
     ///
     /// # Errors
-    /// If there is no final answer. If one began and broke off, that is no error: its [`End`] tells.
+    /// Fails if there is no final answer. An answer that began and broke off is no error: see its [`End`].
     pub async fn send(
         &self,
         request: &Request,
@@ -132,7 +133,7 @@ impl Client {
     async fn exchange(&self, request: &Request, max_bytes: usize, trail: &Trail) -> Result<Answer, Failure> {
         let destination = Destination::of(&request.uri).ok_or(Failure::unsent(Why::Invalid))?;
         let prepared = destination.prepare(request).ok_or(Failure::unsent(Why::Invalid))?;
-        // It is never closed.
+        // The semaphore is never closed.
         let _place = self.places.acquire().await;
         if let Some(mut used) = self.take(&destination).await {
             trail.follow(used.seen());
@@ -141,14 +142,14 @@ impl Client {
                 Ok(heard) => return Ok(self.keep(destination, used, heard)),
                 Err(failure) => failure,
             };
-            // A closed kept connection usually took nothing, but only the count of bytes proves that.
+            // A closed kept connection has usually taken nothing, but only the count of bytes proves this.
             let may_go_again = !failure.may_have_left || request.is_repeatable;
             if !(used.heard_nothing() && may_go_again) {
                 return Err(failure);
             }
             trail.leave();
         }
-        // A new connection is not replaced by another one: it is not stale, so the failed request may have had an
+        // A new connection is not replaced by another one: it was not stale, so the failed request may have had an
         // effect.
         let mut fresh = dial::dial(&destination, &self.settings).await?;
         trail.follow(fresh.seen());
@@ -156,11 +157,11 @@ impl Client {
         Ok(self.keep(destination, fresh, heard))
     }
 
-    /// A kept connection on which nothing happened since.
+    /// Takes a kept connection on which nothing has happened since.
     async fn take(&self, destination: &Destination) -> Option<Connection> {
         loop {
             let mut connection = self.kept.borrow_mut().take(destination, Instant::now())?;
-            // Dropping the connection closes it, so the loop also clears away those that the server has closed.
+            // Dropping the connection closes it, so the loop also removes those that the server has closed.
             if poll_fn(|cx| std::task::Poll::Ready(connection.is_untouched(cx))).await {
                 return Some(connection);
             }
@@ -175,7 +176,7 @@ impl Client {
     }
 }
 
-/// The connections that one request was written to.
+/// The connections to which one request was written.
 #[derive(Default)]
 struct Trail {
     current: RefCell<Option<Rc<Seen>>>,

@@ -1,4 +1,4 @@
-//! TLS of clients: whom they believe, and who they are.
+//! TLS of clients: the trusted authorities, and our own certificate.
 
 use std::sync::Arc;
 
@@ -6,15 +6,16 @@ use rustls::client::ResolvesClientCert;
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
 
-/// The authorities that browsers believe.
+/// Returns the authorities that browsers trust.
 pub fn public_roots() -> RootCertStore {
     RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() }
 }
 
-/// TLS that believes these authorities and shows this certificate, if any. Offers HTTP/1.1 alone.
+/// Returns a TLS configuration that trusts these authorities and presents this certificate, if any. It offers only
+/// HTTP/1.1.
 ///
 /// # Errors
-/// If the cryptography offers no version of TLS that is safe.
+/// Fails if the cryptography provider offers no safe version of TLS.
 pub fn tls(
     roots: RootCertStore,
     identity: Option<Arc<dyn ResolvesClientCert>>,

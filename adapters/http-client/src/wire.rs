@@ -1,4 +1,4 @@
-//! The bytes of a connection, and what is known of them: how many went out and came in, and what broke.
+//! The bytes of a connection, and the facts about them: how many went out and came in, and what broke.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, IoSlice};
@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-/// The most that is read at once.
+/// Maximum number of bytes that are read at once.
 const PIECE: usize = 16 * 1024;
 
 /// Facts about the bytes of the exchange under way.
@@ -21,53 +21,53 @@ const PIECE: usize = 16 * 1024;
 pub(crate) struct Seen {
     read: Cell<usize>,
     may_have_left: Cell<bool>,
-    /// Asks the operating system itself, before the next reading, whether anything came in the meantime.
+    /// True if the next read first asks the operating system whether anything has arrived meanwhile.
     asks_first: Cell<bool>,
     broken: RefCell<Option<io::Error>>,
 }
 
 impl Seen {
-    /// Another exchange begins.
+    /// Begins another exchange.
     pub(crate) fn begin(&self) {
         self.read.set(0);
         self.may_have_left.set(false);
     }
 
-    /// Bytes that came since it began, without those of TLS itself.
+    /// Returns the bytes that have arrived since the exchange began, without those of TLS itself.
     pub(crate) fn read(&self) -> usize {
         self.read.get()
     }
 
-    /// Says whether any byte of the request may have left.
+    /// Returns true if any byte of the request may have left.
     pub(crate) fn may_have_left(&self) -> bool {
         self.may_have_left.get()
     }
 
-    /// Cause that broke the connection, if anything did.
+    /// Returns the cause that broke the connection, if any.
     pub(crate) fn broken(&self) -> Option<io::Error> {
         self.broken.borrow_mut().take()
     }
 
-    /// Has the next reading ask the operating system first.
+    /// Makes the next read ask the operating system first.
     pub(crate) fn ask_first(&self) {
         self.asks_first.set(true);
     }
 
-    /// Says whether that was not done yet.
+    /// Returns true if this has not been done yet.
     pub(crate) fn is_unasked(&self) -> bool {
         self.asks_first.get()
     }
 
     fn note(&self, error: &io::Error) {
         let mut broken = self.broken.borrow_mut();
-        // The first cause is kept, because later ones are only consequences of a socket that is broken already.
+        // The first cause is kept: later ones are only consequences of the broken socket.
         if broken.is_none() {
             *broken = Some(copy(error));
         }
     }
 }
 
-/// Errors of sockets can't be cloned; what is asked of them is their kind and the error of TLS.
+/// Copies a socket error, which can't be cloned. Only its kind and its TLS error are needed.
 fn copy(error: &io::Error) -> io::Error {
     match super::failure::rustls_error(error) {
         Some(tls) => io::Error::new(error.kind(), tls.clone()),
@@ -82,9 +82,9 @@ pub(crate) enum Socket {
 }
 
 impl Socket {
-    /// Says whether the socket holds bytes that nobody has read, or its end.
+    /// Returns true if the socket has unread bytes, or has reached its end.
     ///
-    /// The runtime learns of them only when it looks, which may be after a request was written. Of TLS these may be
+    /// The runtime only notices them when it polls, which may be after a request was written. With TLS these may be
     /// bytes of its own, such as a ticket; such a connection is not used again either.
     fn holds_something(&self) -> bool {
         let tcp = match self {
@@ -100,8 +100,8 @@ impl Socket {
         match self {
             Self::Plain(tcp) => Pin::new(tcp).poll_read(cx, buffer),
             Self::Secured(tls) => match ready!(Pin::new(tls).poll_read(cx, buffer)) {
-                // Many servers close without the goodbye of TLS. A body that states its length is not cut by that
-                // unnoticed, nor is JSON.
+                // Many servers close without TLS's `close_notify`. This can't cut a body with a stated length
+                // unnoticed, nor JSON.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
                 read => Poll::Ready(read),
             },
@@ -109,7 +109,7 @@ impl Socket {
     }
 }
 
-/// A socket as the protocol sees it.
+/// A socket in the form that the protocol needs.
 pub(crate) struct Wire {
     socket: Socket,
     seen: Rc<Seen>,
@@ -121,14 +121,14 @@ impl Wire {
         Self { socket, seen, piece: vec![0; PIECE].into() }
     }
 
-    /// Notes what a writing came to.
+    /// Records the outcome of a write.
     fn wrote(&self, wrote: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &wrote {
-            // Handed to the kernel counts as left: nobody can say whether the network took it.
+            // Bytes handed to the kernel count as left: nobody can tell if the network took them.
             Poll::Ready(Ok(count)) if *count > 0 => self.seen.may_have_left.set(true),
             Poll::Ready(Err(error)) => {
                 self.seen.note(error);
-                // A socket that refuses a writing took none of it. TLS may have sent a part before that.
+                // A socket that refuses a write took none of it. TLS may have sent a part before.
                 if matches!(self.socket, Socket::Secured(_)) {
                     self.seen.may_have_left.set(true);
                 }
@@ -146,7 +146,7 @@ impl Read for Wire {
         mut buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        // An answer that waits here belongs to no request of ours, and the next one would take it for its own.
+        // Bytes that wait here belong to no request of ours, and the next request would take them for its answer.
         if this.seen.asks_first.take() && this.socket.holds_something() {
             return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
         }

@@ -34,12 +34,12 @@ impl Ids for SystemIds {
     }
 }
 
-/// Fast random numbers, from a generator of each thread. Not for secrets: [`random_bytes`] is.
+/// Fast random numbers, from a generator per thread. Not for secrets: use [`random_bytes`] for those.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemDice;
 
 thread_local! {
-    // Without a seed every thread would throw the same numbers; nothing worse, so that is no error.
+    // Without a seed, every thread would produce the same numbers. Nothing worse happens, so this is no error.
     static STATE: Cell<u64> = Cell::new(getrandom::u64().unwrap_or_default());
 }
 
@@ -56,15 +56,15 @@ impl Dice for SystemDice {
     }
 }
 
-/// The operating system gave no random bytes.
+/// Error of an operating system that returned no random bytes.
 #[derive(Debug, Clone, Copy, Error)]
 #[error("the operating system gave no random bytes: {0}")]
 pub struct NoRandomness(getrandom::Error);
 
-/// Bytes that nobody can guess, for keys, secrets and tokens.
+/// Returns unpredictable bytes, for keys, secrets and tokens.
 ///
 /// # Errors
-/// [`NoRandomness`] when the operating system has none; nothing secret may be made then.
+/// [`NoRandomness`] if the operating system has none; no secret may be created then.
 pub fn random_bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(NoRandomness)?;

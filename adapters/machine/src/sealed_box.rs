@@ -1,4 +1,5 @@
-//! Sealing what leaves the service and comes back: ChaCha20-Poly1305 (RFC 8439), under a key of each box's own.
+//! Sealing of data that leaves the service and comes back: ChaCha20-Poly1305 (RFC 8439), under a separate key for each
+//! box.
 
 use quita_domain::secret::Secret;
 use quita_domain::secret_key::mac;
@@ -11,8 +12,8 @@ const SALT_BYTES: usize = 16;
 
 /// Seals bytes for a context, which is not stored and must be the same when the box is opened.
 ///
-/// Each box has a key derived from 128 random bits, so the number of boxes under one key is not bounded by the nonce.
-/// `None` if the machine has no randomness.
+/// Each box has a key derived from 128 random bits, so the nonce does not limit the number of boxes under one key.
+/// Returns `None` if the machine has no randomness.
 pub fn seal(key: &[u8], context: &[u8], mut clear: Secret<Vec<u8>>) -> Option<Vec<u8>> {
     let salt: [u8; SALT_BYTES] = random_bytes().ok()?;
     let cipher = cipher(key, &salt)?;
@@ -20,7 +21,7 @@ pub fn seal(key: &[u8], context: &[u8], mut clear: Secret<Vec<u8>>) -> Option<Ve
     Some([&salt[..], clear.expose(), tag.as_ref()].concat())
 }
 
-/// Opens a box. `None` if it was sealed under another key or for another context, or was changed.
+/// Opens a box. Returns `None` if it was sealed under another key or for another context, or was changed.
 pub fn open(key: &[u8], context: &[u8], sealed: &[u8]) -> Option<Secret<Vec<u8>>> {
     let (salt, text) = sealed.split_first_chunk::<SALT_BYTES>()?;
     let mut text = Secret::new(text.to_vec());

@@ -9,22 +9,23 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundK
 
 use crate::random_bytes;
 
-/// Names the way of sealing: another one needs another name.
+/// Identifies the method of sealing: another method needs another name.
 const PURPOSE: &str = "quita sealed secret 1";
 
 /// Seals with one of several keys.
 ///
-/// A nonce is 96 random bits. One key seals a handful of secrets of each application, far below the 2^32 after which
-/// two nonces might be the same.
+/// A nonce has 96 random bits. One key seals a handful of secrets of each application, far below the 2^32 after which a
+/// nonce might repeat.
 #[derive(Debug)]
 pub struct AeadVault {
     held: Vec<SecretKeyId>,
-    /// Those that are held, and those that only open.
+    /// Keys that are held, and keys that only open.
     keys: Vec<(SecretKeyId, LessSafeKey)>,
 }
 
 impl AeadVault {
-    /// With these secret keys, the newest first, and others that open what was sealed with them and seal nothing.
+    /// Creates a vault with these secret keys, newest first. The other keys open what was sealed with them, and seal
+    /// nothing.
     pub fn new<'a>(
         secret_keys: impl IntoIterator<Item = &'a [u8]>,
         opens: impl IntoIterator<Item = &'a [u8]>,
@@ -40,7 +41,7 @@ impl AeadVault {
     }
 }
 
-/// Derives a key. The result has the right length, so it is always a key.
+/// Derives a key. The result always has the right length, so it is always a valid key.
 fn key_of(secret_key: &[u8]) -> Option<(SecretKeyId, LessSafeKey)> {
     let key = UnboundKey::new(&CHACHA20_POLY1305, derive(secret_key, PURPOSE).expose()).ok()?;
     Some((SecretKeyId::of(secret_key), LessSafeKey::new(key)))
@@ -62,8 +63,7 @@ impl Vault for AeadVault {
         place: &SecretPlace,
     ) -> Result<SealedSecret, VaultError> {
         let not_held = || VaultError::NotHeld(key.clone());
-        // The public key of development opens what an earlier version
-        // sealed with it, and must never seal anything again.
+        // The public development key opens what an earlier version sealed with it, but must never seal anything again.
         let cipher = self.key(key).filter(|_| self.held.contains(key)).ok_or_else(not_held)?;
         let nonce: [u8; NONCE_LEN] = random_bytes().map_err(|_| VaultError::NoRandomness)?;
         let mut text = secret.expose().as_bytes().to_vec();

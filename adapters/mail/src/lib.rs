@@ -1,4 +1,4 @@
-//! Messages by e-mail, handed to one SMTP server, each over a connection of its own: there are few.
+//! E-mail messages, handed to one SMTP server. Each uses a connection of its own, because there are few.
 
 use std::time::Duration;
 
@@ -15,26 +15,26 @@ use thiserror::Error;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-/// Time that a whole conversation with the server may take.
+/// Time limit of a whole conversation with the server.
 const TIME_OUT: Duration = Duration::from_secs(20);
 
-/// Protection of the way to the server.
+/// Protection of the connection to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protection {
     /// TLS from the first byte.
     Tls,
-    /// TLS after STARTTLS; a server without it is refused.
+    /// TLS after STARTTLS; a server without STARTTLS is refused.
     StartTls,
-    /// None: for a server on this machine.
+    /// No protection: for a server on this machine.
     None,
 }
 
 /// Access to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
-    /// Protection of the way.
+    /// Protection of the connection.
     pub protection: Protection,
-    /// Host name, which its certificate has to bear, or address.
+    /// Host name, which the server's certificate must contain, or address.
     pub host: String,
     /// Port.
     pub port: u16,
@@ -44,18 +44,18 @@ pub struct Access {
     pub from: String,
 }
 
-/// Reason why no mailer could be made.
+/// Reason why no mailer could be created.
 #[derive(Debug, Error)]
 pub enum CannotMail {
-    /// The sender's address.
+    /// The sender's address is invalid.
     #[error("mail-from is no address that a message can bear: {0}")]
     From(#[from] AddressError),
-    /// TLS.
+    /// TLS is not available.
     #[error("TLS to the mail server can't be prepared: {0}")]
     Tls(#[from] smtp::Error),
 }
 
-/// Sender of messages by one SMTP server.
+/// Sender of messages through one SMTP server.
 #[derive(Debug)]
 pub struct SmtpMailer {
     transport: AsyncSmtpTransport<Tokio1Executor>,
@@ -63,7 +63,7 @@ pub struct SmtpMailer {
 }
 
 impl SmtpMailer {
-    /// Prepares the way to a server; connects with the first message.
+    /// Prepares the connection to a server, which is opened with the first message.
     ///
     /// # Errors
     /// [`CannotMail`].
@@ -74,7 +74,7 @@ impl SmtpMailer {
             Protection::StartTls => AsyncSmtpTransport::<Tokio1Executor>::starttls_relay(host)?,
             Protection::None => AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(host),
         };
-        // Each conversation as a whole has its limit: that of the library ends with the connection.
+        // Each conversation as a whole has a time limit: the library's limit ends with the connection.
         let builder = builder.port(access.port).timeout(None);
         let builder = match access.credentials {
             Some((user, password)) => builder.credentials(Credentials::new(user, password.expose().clone())),
@@ -84,10 +84,10 @@ impl SmtpMailer {
         Ok(Self { transport: builder.build(), from })
     }
 
-    /// Greets the server and signs in, as for a message, and sends none.
+    /// Greets the server and signs in, as for a message, but sends none.
     ///
     /// # Errors
-    /// If the server does not answer in time, refuses, or is not the one that it should be.
+    /// Fails if the server does not answer in time, refuses, or is not the expected one.
     pub async fn greet(&self) -> Result<(), MailError> {
         if in_time(self.transport.test_connection()).await? {
             Ok(())
@@ -109,7 +109,7 @@ impl SmtpMailer {
             .body(mail.text.clone());
         let mut message =
             message.map_err(|error| MailError(format!("the message can't be built: {error}")))?;
-        // Answering machines leave it alone (RFC 3834, section 5).
+        // Tells automatic responders not to answer (RFC 3834, section 5).
         let name = HeaderName::new_from_ascii_str("Auto-Submitted");
         message.headers_mut().insert_raw(HeaderValue::new(name, "auto-generated".into()));
         Ok(message)
@@ -132,7 +132,7 @@ async fn in_time<T>(conversation: impl Future<Output = Result<T, smtp::Error>>) 
     ended.map_err(|error| MailError(described(&error)))
 }
 
-/// Describes a failure. Of the server's answer only its code: its words may repeat the person's address.
+/// Describes a failure. Of the server's answer it only includes the code: the text may repeat the person's address.
 fn described(error: &smtp::Error) -> String {
     error.status().map_or_else(|| error.to_string(), |code| format!("the mail server answered {code}"))
 }
@@ -180,7 +180,7 @@ mod tests {
         }
     }
 
-    /// A mailer without TLS, and the socket at which it calls.
+    /// Returns a mailer without TLS, and the socket to which it connects.
     async fn plain() -> (SmtpMailer, TcpListener) {
         let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = server.local_addr().unwrap().port();
@@ -194,7 +194,8 @@ mod tests {
         Mail { to: "ana@loja.example".into(), subject: "News".into(), text: "All is well.\n".into() }
     }
 
-    /// Has a conversation with a server that says `greeting` and nothing more. Returns what it got, in how many seconds.
+    /// Has a conversation with a server that says `greeting` and nothing more. Returns the result, and the seconds that
+    /// it took.
     async fn with_silent_server(greeting: &str, is_mail: bool) -> (Result<(), MailError>, u64) {
         let (mailer, server) = plain().await;
         let talk =

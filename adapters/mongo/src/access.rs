@@ -95,7 +95,7 @@ impl AccessStore for MongoStore {
 }
 
 impl MongoStore {
-    /// The application and the guard of its next write.
+    /// Returns the application and the guard of its next write.
     async fn find_application(
         &self,
         merchant: &MerchantId,

@@ -1,9 +1,10 @@
 //! The archive: a second collection of payments, with the same kind of documents and indexes.
 //!
-//! An archived payment leaves a stub in its place: its id, and what no other payment may have. Stubs stay for ever, so ids,
-//! tokens and Pix are unique without a look into the archive, and a stub alone says where its payment is. A move is three
-//! writes: the copy, which counts for nothing yet; the stub in place of the payment, if that was not written since; the
-//! copy without its mark. Whoever reads looks at the payments first: what has left them is in the archive already.
+//! An archived payment leaves a stub in its place: its id, and the values that no other payment may have. Stubs are
+//! kept for ever, so ids, tokens and Pix stay unique without a look into the archive. A stub alone also shows that its
+//! payment is archived. A move takes three writes: the copy, which is not valid yet; the stub in place of the payment,
+//! if the payment has not been written since; the copy without its mark. Readers look at the payments first: a payment
+//! that has left them is in the archive already.
 
 use std::collections::BTreeSet;
 
@@ -27,19 +28,19 @@ use super::indexes::{ARCHIVE, BOUND_PIX, MOVING, NEWEST, PAYMENTS, named};
 use super::payments::{PaymentDocument, PaymentStatement, read_id, read_listed};
 use super::reading::{binary, find_all, value_in};
 
-/// Field of a stub, and of nothing else.
+/// Field that only stubs have.
 pub(super) const STUB: &str = "archived";
 
-/// Copies that are looked at in one call to complete moves.
+/// Copies that one call to complete moves looks at.
 const MAX_INCOMPLETE: usize = 1_000;
 
 /// Age of the state that payments are loaded from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LoadConcern {
-    /// Last state of which the primary knows that a majority has it. One that was elected just now, or has not heard yet that
-    /// another was, may not know it of what others acknowledged.
+    /// Newest state that the primary knows to be on a majority. A primary that was just elected, or does not know yet
+    /// that it was replaced, may lack writes that others acknowledged.
     Majority,
-    /// State of this moment.
+    /// State at this moment.
     Linearizable,
 }
 
@@ -55,7 +56,7 @@ struct Stub<'a> {
     form: Option<i64>,
 }
 
-/// Values that no other payment may have, where they are indexed.
+/// Values that no other payment may have, in their indexed fields.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Unique<'a> {
@@ -73,7 +74,7 @@ impl<'a> Stub<'a> {
     }
 }
 
-/// A change that is made if its document is as the query says.
+/// A change that applies only if its document matches the query.
 #[derive(Serialize)]
 struct Guarded {
     q: Document,
@@ -130,7 +131,7 @@ impl ArchiveStore for MongoStore {
     }
 
     async fn complete_archiving(&self) -> Result<(), StoreError> {
-        // Remains that contain no payment are harmless.
+        // Leftovers that contain no payment are harmless.
         let left = doc! { MOVING: true, "payment": { "$exists": true } };
         let options = FindOptions::builder()
             .projection(doc! { "_id": 1 })
@@ -161,7 +162,7 @@ impl MongoStore {
             match copied {
                 Ok(()) => {}
                 Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::PixTaken) => {
-                    // Nobody's copy that counts.
+                    // A copy from an unfinished move, which is not valid.
                     let older = doc! { "_id": binary(payment.id.uuid()), MOVING: true, "revision": { "$lte": signed(payment.revision) } };
                     left_before.push(Guarded::of(older, &PaymentDocument::moving(payment, form))?);
                 }
@@ -170,7 +171,7 @@ impl MongoStore {
         }
         self.make_all(ARCHIVE, &left_before).await?;
         let ids: Vec<_> = payments.iter().map(|payment| payment.id).collect();
-        // Nothing goes before its copy was read.
+        // A payment leaves its place only after its copy was read back.
         let copies: BTreeSet<_> =
             revisions(&self.database, ARCHIVE, doc! { MOVING: true }, &ids).await?.into_iter().collect();
         let is_copied = |payment: &&Payment| copies.contains(&(payment.id, signed(payment.revision)));
@@ -191,8 +192,8 @@ impl MongoStore {
         batch::run_loose(&self.database, changes, command).await
     }
 
-    /// Takes the mark off the copies of those that have left their place, and returns these. A copy of a payment that was
-    /// written since is emptied, not deleted: so nobody's copy is ever missing behind a stub.
+    /// Removes the mark from the copies whose payments have left their place, and returns the ids of these. If a
+    /// payment was written since, its copy is emptied, not deleted. So a stub never lacks its copy.
     async fn settle(&self, ids: &[TransactionId]) -> Result<BTreeSet<TransactionId>, StoreError> {
         let gone = self.stubs_among(ids).await?;
         if !gone.is_empty() {
@@ -214,7 +215,7 @@ impl MongoStore {
         Ok(gone)
     }
 
-    /// Returns the ids among these whose payments are archived.
+    /// Returns those of these ids whose payments are archived.
     pub(super) async fn stubs_among(
         &self,
         ids: &[TransactionId],
@@ -222,19 +223,20 @@ impl MongoStore {
         stubs_among(&self.database, ids).await
     }
 
-    /// Loads payments, wherever they are.
+    /// Loads payments, archived or not.
     pub(super) async fn load_anywhere(
         &self,
         ids: &[TransactionId],
         concern: LoadConcern,
     ) -> Result<Vec<Payment>, StoreError> {
-        // All in the first reply, so that no second round is needed.
+        // All documents come in the first reply, so no second round trip is needed.
         let at_once = u32::try_from(ids.len()).unwrap_or(u32::MAX);
         let by_id = |ids: &[TransactionId]| doc! { "_id": { "$in": binaries(ids.iter()) } };
         let mut options =
             FindOptions::builder().projection(doc! { "payment": 1, STUB: 1 }).batch_size(at_once).build();
         if concern == LoadConcern::Linearizable {
-            // MongoDB promises it for single documents only; no two of these need be of one moment.
+            // MongoDB guarantees linearizable reads for single documents only. That suffices: these need not be from
+            // the same moment.
             options.read_concern = Some(ReadConcern::linearizable());
             options.max_time = Some(LIST_TIME_OUT);
         }
@@ -263,20 +265,20 @@ impl MongoStore {
         Ok(payments)
     }
 
-    /// Applies `read` to what a query finds among the payments, and then to what it finds in the archive.
+    /// Applies `read` to the results of a query, first among the payments and then in the archive.
     pub(super) async fn find_in_both<T>(
         &self,
         query: Document,
         options: FindOptions,
         read: impl Fn(&RawDocument) -> Result<T, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
-        // In this order nothing is missed that is archived meanwhile.
+        // In this order, payments that are archived meanwhile are not missed.
         let mut found = find_all(&self.collection(PAYMENTS), query.clone(), options.clone(), &read).await?;
         found.extend(find_all(&self.collection(ARCHIVE), query, options, &read).await?);
         Ok(found)
     }
 
-    /// Returns a page of a list in the archive. Copies that don't count are left out.
+    /// Returns a page of a list in the archive, without copies that are not valid yet.
     pub(super) async fn archived_page(
         &self,
         query: Document,
@@ -306,7 +308,7 @@ impl MongoStore {
         }
     }
 
-    /// Returns the ids of a merchant's copies in the archive that don't count.
+    /// Returns the ids of a merchant's copies in the archive that are not valid yet.
     pub(super) async fn uncounted(
         &self,
         merchant: &MerchantId,
@@ -323,12 +325,12 @@ impl MongoStore {
     }
 }
 
-/// These ids, as a query wants them.
+/// Converts ids to the form that queries need.
 pub(super) fn binaries<'a>(ids: impl Iterator<Item = &'a TransactionId>) -> Vec<bson::Uuid> {
     ids.map(|id| binary(id.uuid())).collect()
 }
 
-/// Returns the revisions of these payments in one collection, as far as they match.
+/// Returns the revisions of those of these payments that match in one collection.
 async fn revisions(
     database: &Database,
     collection: &str,
@@ -358,7 +360,7 @@ async fn stubs_among(
 
 /// Repeats in the archive those guarded writes that failed because their payments are archived.
 ///
-/// Stubs have no revision, so such a write meets a stale guard there. It is made where the payment is.
+/// Stubs have no revision, so the guard of such a write fails there. The write is repeated where the payment is.
 pub(super) async fn also_in_archive(
     database: &Database,
     writes: &[&Write],
@@ -407,8 +409,9 @@ pub(super) async fn also_in_archive(
     outcomes
 }
 
-/// Binds Pix to archived payments, in their stubs: there no other payment can have them. A stale write binds nothing. If it
-/// becomes stale only now, its Pix stays bound: it belongs to the payment all the same, and whoever decides anew binds it.
+/// Binds Pix to archived payments in their stubs, where uniqueness is enforced. A stale write binds nothing. If a write
+/// becomes stale only now, its Pix stays bound. The Pix belongs to the payment in any case, and the writer's next
+/// decision binds it again.
 async fn bind(database: &Database, writes: &[&Write], form: i64) -> Vec<Outcome> {
     let has_pix = |write: &&Write| !write.payment.bound_pix.is_empty();
     let mut outcomes: Vec<Outcome> = vec![Ok(()); writes.len()];

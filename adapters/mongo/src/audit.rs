@@ -90,7 +90,7 @@ impl AuditStore for MongoStore {
 }
 
 impl MongoStore {
-    /// Waits for the turn of a change: those of one node would only get in each other's way.
+    /// Waits for this change's turn: concurrent changes of one node would only get in each other's way.
     async fn audit_turn(&self) -> Result<MutexGuard<'_, ()>, StoreError> {
         match answer_within_time(async { Ok(self.audit_turn.lock().await) }).await {
             Some(turn) => turn.map_err(|error| store_error(&error)),
@@ -99,13 +99,13 @@ impl MongoStore {
     }
 }
 
-/// The place of what stands there, whatever it is.
+/// Returns the place of a stored document in the chain, even if the rest of it can't be read.
 fn sequence_of(found: &RawDocument) -> Result<u64, StoreError> {
     let nowhere = |_| StoreError::Unreadable("an entry of the audit log has no place".into());
     found.get_i64("sequence").map(unsigned).map_err(nowhere)
 }
 
-/// Bounds the time; the equal time of the cursor is settled by the id.
+/// Limits the time to the cursor's. Among entries of the same time, the id decides.
 fn place_after(AuditCursor { at, id }: AuditCursor) -> Document {
     let at = at.millis();
     doc! { "at": { "$lte": at }, "$or": [{ "at": { "$lt": at } }, { "_id": { "$lt": binary(id) } }] }

@@ -1,7 +1,8 @@
-//! One command for a whole batch, and what its reply says about each write of it.
+//! One command for a whole batch, and the outcome of each write that its reply states.
 //!
-//! The driver's own bulk write counts how many guards failed, not which. The commands do tell with `ordered: false`, where
-//! each write that is not made is an error: an insert's id that is taken, and a stale guard that fails on purpose.
+//! The driver's own bulk write counts how many guards failed, but not which. With `ordered: false`, the plain commands
+//! report it: each write that is not made is an error. Such an error is an insert's id that is taken, or a stale guard,
+//! which fails on purpose.
 
 use bson::{Document, RawDocumentBuf};
 use mongodb::Database;
@@ -13,14 +14,15 @@ use super::connect::write_concern;
 use super::failure::{answer_within_time, no_answer, refused, within_time, write_error};
 use super::indexes::{BOUND_PIX, USED_TOKEN};
 
-/// Bytes of one command: the server takes 16 MiB, and the driver adds a little.
+/// Maximum bytes of one command: the server takes 16 MiB, and the driver adds a little.
 const MAX_BYTES: usize = 16_000_000;
-/// Statements of one command (`maxWriteBatchSize` of every server since 3.6).
+/// Maximum statements of one command (`maxWriteBatchSize` of every server since 3.6).
 const MAX_STATEMENTS: usize = 100_000;
 
 /// The code for a taken `_id`.
 const DUPLICATE_KEY: i32 = 11_000;
-/// The code for a conversion that failed (`ConversionFailure`), of which a guarded write has one in its other branch.
+/// The code for a conversion that failed (`ConversionFailure`). The other branch of a guarded write has such a
+/// conversion.
 pub(super) const STALE_GUARD: i32 = 241;
 
 pub(super) type Outcome = Result<(), WriteError>;
@@ -43,7 +45,7 @@ struct Update<'a, S> {
     write_concern: WriteConcern,
 }
 
-/// The command that inserts documents.
+/// Returns the command that inserts documents.
 pub(super) fn insert<D: Serialize>(
     collection: &str,
     documents: Vec<D>,
@@ -53,7 +55,7 @@ pub(super) fn insert<D: Serialize>(
     bson::serialize_to_raw_document_buf(&command)
 }
 
-/// The command that makes guarded writes.
+/// Returns the command that makes guarded writes.
 pub(super) fn update<S: Serialize>(
     collection: &str,
     statements: Vec<S>,
@@ -65,8 +67,8 @@ pub(super) fn update<S: Serialize>(
 
 /// Makes these writes in as few commands as possible, and returns one outcome for each, in order.
 ///
-/// A `Conflict` tells that the id is taken, not that a majority has what took it: whoever answers for that reads it
-/// first, or uses [`insert_unread`].
+/// A `Conflict` means that the id is taken, not that the document that took it is on a majority. A caller that relies
+/// on that document reads it first, or uses [`insert_unread`].
 pub(super) async fn run<W>(
     database: &Database,
     writes: &[W],
@@ -75,8 +77,8 @@ pub(super) async fn run<W>(
     run_judged(database, writes, command, judge).await
 }
 
-/// Inserts documents, and reads none of those that were there before: whether each was inserted (`true`) or its id was
-/// taken (`false`). Either way a majority has it, or it is an error.
+/// Inserts documents, and reads none of the existing ones. Returns for each whether it was inserted (`true`) or its id
+/// was taken (`false`). In either case the document is on a majority; otherwise the outcome is an error.
 pub(super) async fn insert_unread<W>(
     database: &Database,
     writes: &[W],
@@ -107,14 +109,13 @@ async fn run_judged<W>(
 fn is_new(outcome: Outcome) -> Result<bool, StoreError> {
     match outcome {
         Ok(()) => Ok(true),
-        // No collection but that of the payments has these two indexes;
-        // here they only mean that something was there before.
+        // Only the collection of payments has these two indexes; here such an error only means that a document existed.
         Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::PixTaken) => Ok(false),
         Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => Err(error),
     }
 }
 
-/// As [`insert_unread`], of one document.
+/// Inserts one document, as [`insert_unread`] does.
 pub(super) async fn insert_one(
     database: &Database,
     collection: &str,
@@ -125,8 +126,8 @@ pub(super) async fn insert_one(
     outcomes.into_iter().next().unwrap_or(Ok(false))
 }
 
-/// Makes these updates with as few commands as they fit in. Their number tells nothing, because what they look for may
-/// be gone.
+/// Makes these updates in as few commands as possible. Their count means nothing, because the documents that they look
+/// for may be gone.
 pub(super) async fn run_loose<W>(
     database: &Database,
     writes: &[W],
@@ -142,7 +143,8 @@ pub(super) async fn run_loose<W>(
 
 async fn run_one_loose(database: &Database, command: RawDocumentBuf) -> Result<(), StoreError> {
     let reply = within_time(database.run_raw_command(command)).await?;
-    // A guard that finds nothing is no error here; what is left are refusals such as a full disk or an older form.
+    // A guard that matches nothing is no error here; the remaining ones are refusals such as a full disk or an older
+    // form.
     if let Some(error) = write_errors(&reply).next() {
         return Err(refused(error.get_i32("code").unwrap_or(0)));
     }
@@ -161,12 +163,13 @@ fn split<W>(
     if writes.is_empty() {
         return;
     }
-    // Size is known only once the command is encoded, and hardly any batch is too large, so nothing is measured before.
+    // The size is known only once the command is encoded, and hardly any batch is too large. So nothing is measured in
+    // advance.
     let encoded = if writes.len() > MAX_STATEMENTS { Ok(None) } else { command(writes).map(Some) };
     let fitting = encoded.map(|bytes| bytes.filter(|bytes| bytes.as_bytes().len() <= MAX_BYTES));
     match fitting {
         Ok(Some(bytes)) => parts.push((writes.len(), Ok(bytes))),
-        // One payment that can't be encoded must not fail its neighbours, whose callers have nothing to do with it.
+        // One payment that can't be encoded must not fail the others, which have nothing to do with it.
         Ok(None) | Err(_) if writes.len() > 1 => {
             let (first, second) = writes.split_at(writes.len() / 2);
             split(first, command, parts);
@@ -188,7 +191,7 @@ async fn run_one(
     match answer_within_time(database.run_raw_command(command)).await {
         Some(Ok(reply)) => judge(&reply, count),
         Some(Err(error)) => vec![Err(write_error(&error)); count],
-        // A time-out leaves the command at the server, which may still finish it.
+        // After a time-out the server still has the command, and may finish it.
         None => vec![Err(WriteError::Unknown(no_answer())); count],
     }
 }
@@ -203,8 +206,8 @@ fn judge(reply: &Document, count: usize) -> Vec<Outcome> {
         let outcome = place.and_then(|place| outcomes.get_mut(place));
         if let Some(outcome) = outcome {
             *outcome = Err(match error.get_i32("code") {
-                // The key pattern tells which unique index refused: a used
-                // token or a bound Pix is no lost race and must not be retried.
+                // The key pattern shows which unique index refused. A used token or a bound Pix is no lost race and
+                // must not be retried.
                 Ok(DUPLICATE_KEY) if is_of(error, USED_TOKEN) => WriteError::TokenUsed,
                 Ok(DUPLICATE_KEY) if is_of(error, BOUND_PIX) => WriteError::PixTaken,
                 Ok(DUPLICATE_KEY | STALE_GUARD) => WriteError::Conflict,
@@ -215,13 +218,14 @@ fn judge(reply: &Document, count: usize) -> Vec<Outcome> {
     outcomes
 }
 
-/// Returns true if what is taken is not the id, but what is in this field.
+/// Returns true if the value of this field is taken, and not the id.
 fn is_of(error: &Document, field: &str) -> bool {
     error.get_document("keyPattern").is_ok_and(|keys| keys.contains_key(field))
 }
 
-/// The same for inserts whose ids nobody reads if they are taken. Without a majority for the command there need not be
-/// one for what took an id, which may be gone after the next election: that is as unknown as what was inserted.
+/// Reads the outcomes of inserts whose callers do not read documents that took an id. Without a majority for the
+/// command, the document that took the id may lack one too, and be lost in the next election. So its outcome is as
+/// unknown as that of an insert.
 fn judge_unread(reply: &Document, count: usize) -> Vec<Outcome> {
     let mut outcomes = judge(reply, count);
     if let Ok(error) = reply.get_document("writeConcernError") {
@@ -243,8 +247,7 @@ fn remaining(reply: &Document, count: usize) -> Outcome {
     }
     let written = reply.get_i32("n").ok().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
     if written.saturating_add(write_errors(reply).count()) != count {
-        // A count that does not add up means that the reply was
-        // misunderstood. Unknown is safe, because it is looked up.
+        // A wrong count means that the reply was misunderstood. `Unknown` is safe, because such a write is looked up.
         return unknown(format!("MongoDB reported {written} writes out of {count}"));
     }
     Ok(())
@@ -317,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_batch_is_split_where_it_does_not_fit_or_cannot_be_encoded() {
-        // No size stands for a number that BSON has no room for.
+        // `None` means a number that does not fit into BSON.
         let sizes = [Some(9_000_000), Some(1), Some(9_000_000), Some(17_000_000), Some(2), None];
         let command = |sizes: &[Option<usize>]| {
             let texts: Option<Vec<_>> = sizes.iter().map(|size| size.map(|size| "x".repeat(size))).collect();

@@ -10,7 +10,7 @@ use super::failure::within_time;
 /// The wire version of MongoDB 6.0.
 const MIN_WIRE_VERSION: i32 = 17;
 
-/// The server's code for "this user may not ask that".
+/// The server's code for a command that this user may not run (`Unauthorized`).
 const UNAUTHORIZED: i32 = 13;
 
 /// Refuses a deployment that could lose what it acknowledged.
@@ -49,7 +49,7 @@ fn unreachable_server(hosts: &str, error: &StoreError) -> StoreError {
     ))
 }
 
-/// Words of the driver and of the system, and what helps against what they say.
+/// Words in messages of the driver and of the system, and the remedy for each.
 const REMEDIES: [(&[&str], &str); 7] = [
     (
         &["Authentication failed", "authentication", "SCRAM"],
@@ -76,7 +76,7 @@ const REMEDIES: [(&[&str], &str); 7] = [
     ),
 ];
 
-/// Returns what helps, as far as the words of a failure tell.
+/// Returns the remedy that the words of a failure suggest.
 fn remedy(why: &str) -> &'static str {
     let is_told = |words: &[&str]| words.iter().any(|word| why.contains(word));
     REMEDIES.iter().find(|(words, _)| is_told(words)).map_or(

@@ -1,4 +1,4 @@
-//! Reading the URI, and the options that durability hangs on.
+//! Reads the URI and sets the options that durability depends on.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use quita_ports::StoreError;
 
 use super::uri::uri_mistake;
 
-/// The database if the URI names none.
+/// The database to use if the URI names none.
 pub(super) const DEFAULT_DATABASE: &str = "quita";
 
 /// Time to look for a primary. An election takes up to 12 s; the caller gets an answer before that.
 const SELECTION_TIME_OUT: Duration = Duration::from_secs(5);
 const CONNECT_TIME_OUT: Duration = Duration::from_secs(5);
-/// Time for which a server that refused a command as if it shut down counts as away, if nothing else is heard of it.
-/// Less than the look for a primary, so that the next caller only waits.
+/// Time for which a server counts as unavailable after it refused a command with a shutdown error, if nothing else is
+/// heard of it. It is shorter than the search for a primary, so the next caller only has to wait.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 /// Time that a write may wait for a majority before its outcome counts as unknown.
 const MAJORITY_TIME_OUT: Duration = Duration::from_secs(10);
@@ -30,12 +30,13 @@ pub(super) async fn client(uri: &str) -> Result<(Client, String), StoreError> {
     }
     let mut options = ClientOptions::parse(uri).await.map_err(|error| unreadable_uri(&error))?;
     let hosts: Vec<_> = options.hosts.iter().map(ToString::to_string).collect();
-    // Time-outs are defaults: an operator may know a slower network. Durability below is not for the URI to choose.
+    // Time-outs are defaults, because an operator may know that a network is slower. The URI can't change the
+    // durability options below.
     options.server_selection_timeout.get_or_insert(SELECTION_TIME_OUT);
     options.connect_timeout.get_or_insert(CONNECT_TIME_OUT);
     options.heartbeat_freq.get_or_insert(HEARTBEAT);
     options.app_name.get_or_insert_with(|| String::from("quita"));
-    // Not the URI's to choose: the store promises them.
+    // The URI can't change these: the store guarantees them.
     options.write_concern = Some(write_concern());
     options.read_concern = Some(ReadConcern::majority());
     options.selection_criteria = Some(SelectionCriteria::ReadPreference(ReadPreference::Primary));
@@ -43,12 +44,12 @@ pub(super) async fn client(uri: &str) -> Result<(Client, String), StoreError> {
     Ok((client, hosts.join(", ")))
 }
 
-/// In the journals of a majority, or unknown.
+/// Returns the write concern: a write is in the journals of a majority, or its outcome is unknown.
 pub(super) fn write_concern() -> WriteConcern {
     WriteConcern::builder().w(Acknowledgment::Majority).journal(true).w_timeout(MAJORITY_TIME_OUT).build()
 }
 
-/// The driver's own message may quote a part of the password, so it is not passed on.
+/// Describes a URI that can't be read. The driver's own message may quote part of the password, so it is not passed on.
 fn unreadable_uri(error: &error::Error) -> StoreError {
     if let ErrorKind::DnsResolve { message, .. } = error.kind.as_ref() {
         return StoreError::Unavailable(format!("the host in the MongoDB URI can't be resolved: {message}"));

@@ -1,4 +1,4 @@
-//! Payers that are erased: found by how long their payments rest.
+//! Erasure of payers, found by the time for which their payments have been at rest.
 
 use async_trait::async_trait;
 use bson::{RawDocument, doc};
@@ -44,11 +44,11 @@ impl ErasureStore for MongoStore {
         }
         let store = self.clone();
         let work = async move { store.find_in_both(filter, options, read).await };
-        // Both collections are read to the limit, so merging and cutting leaves no gap before the last place.
+        // Both collections are read up to the limit, so merging and truncating leaves no gap before the last place.
         Ok(merged(self.threads.run(work).await??, |place| *place, limit))
     }
 
-    /// None: whatever a node holds in its memory is held against the store.
+    /// Returns nothing: nodes compare what they have in memory with the store.
     async fn erased_after(&self, _: u64, _: usize) -> Result<Vec<(u64, TransactionId)>, StoreError> {
         Ok(Vec::new())
     }

@@ -31,7 +31,7 @@ impl ExceptionStore for MongoStore {
             return Ok(true);
         }
         let known = self.exception(&exception.id).await?;
-        // A resolved cause that is found again stays resolved, and its caller does not count or log it once more.
+        // A resolved cause that is found again stays resolved, and the caller neither counts nor logs it again.
         Ok(known.is_none_or(|known| known.resolution.is_none()))
     }
 

@@ -5,18 +5,18 @@ use std::time::Duration;
 use mongodb::error::{Error, ErrorKind, WriteFailure};
 use quita_ports::{StoreError, WriteError};
 
-/// Time limit of one operation altogether; longer than the wait for a majority.
+/// Total time limit of one operation; longer than the wait for a majority.
 const OPERATION_TIME_OUT: Duration = Duration::from_secs(15);
 
-/// Time that the server works on a list or on figures before it ends that itself: less than they are waited for.
+/// Time limit that the server enforces for a list or for figures: shorter than the wait for them.
 pub(super) const LIST_TIME_OUT: Duration = Duration::from_secs(10);
 
 /// Progress of a command that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// It never left, or was refused before it did anything.
+    /// The command never left, or was refused before it did anything.
     Nothing,
-    /// It may have done some or all of its work.
+    /// The command may have done some or all of its work.
     Perhaps,
 }
 
@@ -26,7 +26,8 @@ enum Reach {
 /// `AuthenticationFailed`, `CommandNotFound`, `InvalidOptions`, `ReauthenticationRequired`.
 const REFUSED_AT_ONCE: [i32; 8] = [2, 9, 13, 14, 18, 59, 72, 391];
 
-/// Every kind of error. A step-down in the middle of a batch stops the rest of it, so "not primary" is a perhaps.
+/// Returns the progress for each kind of error. A step-down in the middle of a batch stops the rest of it, so "not
+/// primary" means `Perhaps`.
 fn reach(kind: &ErrorKind) -> Reach {
     match kind {
         ErrorKind::ServerSelection { .. }
@@ -37,13 +38,13 @@ fn reach(kind: &ErrorKind) -> Reach {
         | ErrorKind::IncompatibleServer { .. }
         | ErrorKind::SessionsNotSupported => Reach::Nothing,
         ErrorKind::Command(error) if REFUSED_AT_ONCE.contains(&error.code) => Reach::Nothing,
-        // A write error concerns one document: the server refused that one and changed nothing.
+        // A write error concerns one document: the server refused this one and changed nothing.
         ErrorKind::Write(WriteFailure::WriteError(_)) => Reach::Nothing,
         ErrorKind::Command(_)
         | ErrorKind::Write(_)
         | ErrorKind::Io(_)
-        // Also the end of a command that was under way when the driver's monitor gave the server up: such a
-        // write was seen to have happened.
+        // Includes a command that was under way when the driver's monitor gave up the server: such a write has been
+        // seen to happen.
         | ErrorKind::ConnectionPoolCleared { .. }
         | ErrorKind::InvalidResponse { .. }
         | ErrorKind::Shutdown
@@ -57,13 +58,13 @@ fn reach(kind: &ErrorKind) -> Reach {
         | ErrorKind::Transaction { .. }
         | ErrorKind::MissingResumeToken
         | ErrorKind::Custom(_)
-        // The driver's enum may grow. A kind that nobody has judged
-        // must not count as "not written": that would be written twice.
+        // The driver may add kinds of errors. An unknown kind must not count as "not written": the write would then
+        // happen twice.
         | _ => Reach::Perhaps,
     }
 }
 
-/// Translates an error for a caller that only read. Whatever MongoDB says now, it may say otherwise later.
+/// Translates an error for a caller that only read. Any error may pass, so a later read may succeed.
 pub(super) fn store_error(error: &Error) -> StoreError {
     let kind = error.kind.as_ref();
     if let ErrorKind::Write(WriteFailure::WriteError(write)) = kind {
@@ -88,8 +89,8 @@ pub(super) fn store_error(error: &Error) -> StoreError {
 /// Maximum length of the part of a server's error that is reported.
 const CAUSE_LENGTH: usize = 120;
 
-/// Returns why each server could not be chosen. The driver's own message holds its whole view of the replica set, which
-/// is repeated with every request of an outage.
+/// Returns why each server could not be chosen. The driver's own message has its whole view of the replica set, and
+/// would be repeated with every request during an outage.
 fn no_primary(message: &str) -> String {
     let servers = message.split("{ Address: ").skip(1).map(|server| {
         let (address, state) = server.split_once(", ").unwrap_or((server, ""));
@@ -134,16 +135,16 @@ pub(super) fn write_error(error: &Error) -> WriteError {
 /// Source: `src/mongo/base/error_codes.yml`: `OutOfDiskSpace`.
 const OUT_OF_DISK_SPACE: i32 = 14_031;
 
-/// Code of a document that lacks what the validator of its collection asks for (`DocumentValidationFailure`). The only
-/// validators are those of the stored form.
+/// Code of a document that the validator of its collection refuses (`DocumentValidationFailure`). The only validators
+/// are those of the stored form.
 const VALIDATION_FAILED: i32 = 121;
 
-/// Returns the error of a write in a form that the database was upgraded from.
+/// Returns the error of a write whose form is older than the one that the database was upgraded to.
 pub(super) fn older_form() -> StoreError {
     StoreError::Unavailable("MongoDB refused a write in the stored form of before an upgrade".into())
 }
 
-/// Returns the error of a single write that was refused. The server's words may quote the document, so only the code
+/// Returns the error of a single write that was refused. The server's message may quote the document, so only the code
 /// is kept.
 pub(super) fn refused(code: i32) -> StoreError {
     if code == VALIDATION_FAILED {
@@ -153,19 +154,19 @@ pub(super) fn refused(code: i32) -> StoreError {
     if code == OUT_OF_DISK_SPACE { StoreError::Full(why) } else { StoreError::Unavailable(why) }
 }
 
-/// Returns the meaning of an answer that did not come in time.
+/// Returns the error for an answer that did not come in time.
 pub(super) fn no_answer() -> StoreError {
     StoreError::Unavailable(format!("MongoDB did not answer within {} s", OPERATION_TIME_OUT.as_secs()))
 }
 
-/// Waits for an operation, but not for ever. `None` if no answer came in time.
+/// Waits for an operation for a limited time. Returns `None` if no answer came in time.
 pub(super) async fn answer_within_time<T>(
     operation: impl IntoFuture<Output = Result<T, Error>>,
 ) -> Option<Result<T, Error>> {
     tokio::time::timeout(OPERATION_TIME_OUT, operation.into_future()).await.ok()
 }
 
-/// Waits for an operation whose failure needs no more than to be reported.
+/// Waits for an operation whose failure only has to be reported.
 pub(super) async fn within_time<T>(
     operation: impl IntoFuture<Output = Result<T, Error>>,
 ) -> Result<T, StoreError> {

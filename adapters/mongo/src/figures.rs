@@ -1,4 +1,4 @@
-//! Figures of many payments, along an index that holds all that is counted.
+//! Figures of many payments, read from an index that holds everything that is counted.
 
 use std::collections::BTreeMap;
 
@@ -37,15 +37,16 @@ impl FiguresStore for MongoStore {
         for found in aggregate(&self.collection(PAYMENTS), pipeline(), BY_KIND).await? {
             add(&mut figures, &found)?;
         }
-        // Copies that are on their way stand in both collections. They are counted apart and taken off again. Looked up before the
-        // archive is counted: one that is made later may count twice for a moment, and none counts zero times (decision 45).
+        // Payments that are being moved are in both collections. They are counted separately and subtracted. They are
+        // looked up before the archive is counted: a move that begins later may be counted twice for a moment, but none
+        // is missed (decision 45).
         let uncounted = self.uncounted(&filter.merchant, filter.mode).await?;
         for found in aggregate(&self.collection(ARCHIVE), pipeline(), BY_KIND).await? {
             add(&mut figures, &found)?;
         }
         if !uncounted.is_empty() {
             let mut twice = BTreeMap::new();
-            // One whose move has ended since has left the payments, perhaps before these were counted.
+            // A payment whose move has ended since has left the payments, perhaps before these were counted.
             let of_these = doc! { "$match": { "_id": { "$in": binaries(uncounted.iter()) }, MOVING: true } };
             let pipeline = [vec![of_these], pipeline()].concat();
             for found in aggregate(&self.collection(ARCHIVE), pipeline, BY_ID).await? {
@@ -76,7 +77,7 @@ fn grouped() -> Document {
     doc! { "_id": kind, "count": { "$sum": 1_i64 }, "amount": { "$sum": format!("${AMOUNT}") } }
 }
 
-/// As [`quita_stored_form::rules::paid_within`] has it; null for one that was never paid.
+/// Computes the same as [`quita_stored_form::rules::paid_within`]; null for a payment that was never paid.
 fn paid_within() -> Document {
     let took = doc! { "$subtract": [format!("${PAID_AT}"), "$createdAt"] };
     let never = doc! { "$eq": ["$$took", Bson::Null] };
@@ -84,7 +85,7 @@ fn paid_within() -> Document {
     doc! { "$let": { "vars": { "took": took }, "in": class } }
 }
 
-/// The class among these bounds, the first of which is that of this class: found by halves.
+/// Returns the class among these bounds by binary search. The first bound belongs to the class `first`.
 fn class_within(bounds: &[u64], first: i64) -> Bson {
     let (below, rest) = bounds.split_at(bounds.len() / 2);
     let Some((bound, above)) = rest.split_first() else { return first.into() };

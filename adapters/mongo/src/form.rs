@@ -1,8 +1,9 @@
 //! Number of the form in which the database is stored, and the mark that keeps older programs from writing.
 //!
-//! The number is in a collection of its own. From the second form on every document says in its field `form` in which
-//! one it was written, and validators of all collections ask for that: the server itself refuses what an older program
-//! writes. Such a program adds no field to what it replaces, and takes it off what it changes.
+//! The number is in a collection of its own. Since the second form, every document states in its field `form` in which
+//! form it was written. Validators of all collections require this field, so the server itself refuses the writes of an
+//! older program. Such a program does not set the field when it replaces a document, and removes it when it changes
+//! one.
 
 use async_trait::async_trait;
 use bson::raw::cstr;
@@ -23,9 +24,9 @@ use quita_stored_form::form::{Found, MetForm, PROGRAM, known, unreleased, upgrad
 use quita_stored_form::{signed_limit, unsigned};
 
 const ID: &str = "version";
-/// Field of a document that was written in the second form or a later one: the number of that form.
+/// Field of a document that was written in the second form or later: the number of the form.
 const FIELD: &str = "form";
-/// The code for a collection that exists already (`NamespaceExists`).
+/// The code for a collection that already exists (`NamespaceExists`).
 const EXISTS: i32 = 48;
 
 /// Returns true if the database contains a store of any form. Creates nothing.
@@ -34,10 +35,10 @@ pub(super) async fn is_store(database: &Database) -> Result<bool, StoreError> {
     Ok(!within_time(ours).await?.is_empty())
 }
 
-/// Notes the form in a new database, and refuses one whose stored form this program does not know.
+/// Records the form in a new database, and refuses a database whose stored form this program does not know.
 ///
-/// The number is written before any other collection is made, and read after looking for them: so of nodes that start
-/// together on a new database, none takes it for one without a number, and one alone has made it.
+/// The number is written before any other collection is created, and read after looking for collections. If several
+/// nodes start together on a new database, none mistakes it for one without a number, and only one has created it.
 pub(super) async fn settle(database: &Database) -> Result<Settled, StoreError> {
     let payments = database.list_collection_names().filter(doc! { "name": PAYMENTS });
     let mut is_new = within_time(payments).await?.is_empty();
@@ -51,7 +52,7 @@ pub(super) async fn settle(database: &Database) -> Result<Settled, StoreError> {
 /// Form of a database.
 pub(super) struct Settled {
     pub(super) form: StoreForm,
-    /// True if it was noted just now: the database was new.
+    /// True if the form was recorded just now: the database was new.
     pub(super) is_new: bool,
 }
 
@@ -66,7 +67,7 @@ async fn find(database: &Database) -> Result<Found, StoreError> {
     Ok(Found { number, program, is_upgrading: document.get_document("upgrade").is_ok() })
 }
 
-/// Form of the database as it was last met, and what its documents say of it.
+/// Form of the database when it was last read, and the value of the field `form` in its documents.
 #[derive(Debug)]
 pub(super) struct Form(MetForm);
 
@@ -79,17 +80,17 @@ impl Form {
         self.0.now()
     }
 
-    /// Number of the form that this program writes: never one that it does not know.
+    /// Returns the number of the form that this program writes. It is never a form that the program does not know.
     pub(super) fn written(&self) -> i64 {
         self.0.number().min(known())
     }
 
-    /// Value of a document's field; the first form has none.
+    /// Returns the value of the field of a document; the first form has none.
     pub(super) fn stamp(&self) -> Option<i64> {
         stamp(self.written())
     }
 
-    /// Returns a whole document with its field.
+    /// Adds the field to a whole document.
     pub(super) fn stamped(&self, mut document: RawDocumentBuf) -> RawDocumentBuf {
         if let Some(number) = self.stamp() {
             document.append(cstr!("form"), number);
@@ -97,13 +98,13 @@ impl Form {
         document
     }
 
-    /// Returns a change that also sets the field, or takes it off.
+    /// Makes a change also set the field, or remove it.
     pub(super) fn with<C: FieldChange>(&self, change: C) -> C {
         change.stamped(self.stamp())
     }
 }
 
-/// Value of the field of documents in a form.
+/// Returns the value of the field of documents in a form.
 pub(super) const fn stamp(form: i64) -> Option<i64> {
     if form > 1 { Some(form) } else { None }
 }
@@ -173,7 +174,7 @@ impl MongoStore {
     }
 }
 
-/// A payment that is written in the new form, if it is still as it was read.
+/// A payment to be written in the new form, if it has not changed since it was read.
 #[derive(Serialize)]
 struct RewriteStatement<'a> {
     q: Document,
@@ -188,7 +189,7 @@ struct Rewrite<'a> {
 
 #[derive(Serialize)]
 struct NewForm<'a> {
-    /// Absent where none is stored: in the place of an archived one.
+    /// Absent if none is stored, as in the stub of an archived payment.
     #[serde(skip_serializing_if = "Option::is_none")]
     payment: Option<&'a RawDocument>,
     form: i64,
@@ -203,11 +204,11 @@ struct Old {
 /// Part of an upgrade that concerns one payment.
 #[derive(Debug, PartialEq)]
 enum Next {
-    /// It was written in the new form.
+    /// It is already in the new form.
     AsItIs,
-    /// It is written like this, if it still has this revision.
+    /// It is to be written like this, if it still has this revision.
     Written { revision: i64, document: RawDocumentBuf },
-    /// It is marked as of the new form, if it is still a stub, or an empty copy.
+    /// It is to be marked as being in the new form, if it is still a stub or an empty copy.
     Marked,
     /// It is damaged.
     Unreadable,
@@ -221,7 +222,7 @@ impl UpgradeStore for MongoStore {
         if found.number == known() && !found.is_upgrading {
             return Ok(0);
         }
-        // Counting takes minutes where there are many.
+        // Counting takes minutes if there are many.
         let all = within_time(payments.estimated_document_count()).await?;
         let all = all.saturating_add(self.count_archived().await?);
         let read = progress(&self.database).await?.map_or(0, |progress| progress.read);
@@ -230,7 +231,7 @@ impl UpgradeStore for MongoStore {
 
     async fn announce_form(&self) -> Result<(), StoreError> {
         let older = doc! { "_id": ID, "version": { "$lt": known() } };
-        // The filter asks for an older number: two upgrades that start together must not reset each other's progress.
+        // The filter requires an older number: two upgrades that start together must not reset each other's progress.
         let change = doc! { "$set": { "version": known(), "program": PROGRAM, "upgrade": {} } };
         within_time(forms(&self.database).update_one(older, change)).await?;
         self.read_form().await.map(drop)
@@ -241,15 +242,15 @@ impl UpgradeStore for MongoStore {
         let majority =
             majority.map_err(|_| StoreError::Unreadable("a write concern can't be encoded".into()))?;
         for collection in COLLECTIONS {
-            // One that is made later would have no validator.
+            // A collection that is created later would have no validator.
             match within_time_or(self.database.create_collection(collection), EXISTS).await {
                 Ok(()) => {}
                 Err(error) => return Err(error),
             }
             let mark = doc! {
                 "collMod": collection, "validator": { FIELD: { "$gte": known() } },
-                // "strict" also validates changes of documents that were
-                // invalid before, which is how an older program is caught.
+                // "strict" also validates changes to documents that were invalid before. This is how writes of an older
+                // program are refused.
                 "validationLevel": "strict", "validationAction": "error", "writeConcern": majority.clone(),
             };
             within_time(self.database.run_command(mark)).await?;
@@ -268,7 +269,7 @@ impl UpgradeStore for MongoStore {
             self.read_form().await?;
             return Ok(Upgraded { is_done: true, ..Upgraded::default() });
         };
-        // Payments archived meanwhile are found there.
+        // Payments that are archived meanwhile are found there.
         let collection = if progress.in_archive { ARCHIVE } else { PAYMENTS };
         let is_first = !progress.in_archive;
         let left = progress.left();
@@ -294,7 +295,7 @@ impl UpgradeStore for MongoStore {
             },
             None => doc! { "$unset": { "upgrade": "" } },
         };
-        // Another, concurrent upgrade may have finished it.
+        // A concurrent upgrade may have finished already.
         let under_way = doc! { "_id": ID, "upgrade": { "$exists": true } };
         within_time(forms(&self.database).update_one(under_way, change)).await?;
         let is_done = last.is_none() && !is_first;
@@ -308,9 +309,9 @@ impl UpgradeStore for MongoStore {
     }
 }
 
-/// Progress of an upgrade as the database keeps it.
+/// Progress of an upgrade as stored in the database.
 struct Progress {
-    /// Id of the last payment that it came to.
+    /// Id of the last payment that it has reached.
     up_to: Option<Bson>,
     /// Number of payments that were read.
     read: u64,
@@ -319,7 +320,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// Filter of the payments that the upgrade has not come to.
+    /// Returns the filter for the payments that the upgrade has not reached.
     fn left(self) -> Document {
         self.up_to.map_or_else(Document::new, |last| doc! { "_id": { "$gt": last } })
     }
@@ -374,7 +375,7 @@ fn statement(old: &Old) -> Option<RewriteStatement<'_>> {
     Some(RewriteStatement { q, u: Rewrite { set: NewForm { payment, form: known() } } })
 }
 
-/// Waits for an operation that may find its work done.
+/// Waits for an operation whose work may already be done.
 async fn within_time_or(
     operation: impl IntoFuture<Output = Result<(), Error>>,
     done: i32,

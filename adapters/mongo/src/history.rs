@@ -1,4 +1,4 @@
-//! Every payment, with no more of it than a replay needs: nothing else leaves the server.
+//! Every payment, reduced to the fields that a replay needs: the server sends nothing else.
 
 use async_trait::async_trait;
 use bson::{Document, RawDocument, doc};
@@ -15,7 +15,7 @@ use super::reading::{binary, value_in};
 use quita_stored_form::rules::unknown_word;
 use quita_stored_form::{PastRead, merged, past_page, signed_limit};
 
-/// Fields from which a [`quita_domain::routing::PastPayment`] is read, and its place.
+/// Fields from which a [`quita_domain::routing::PastPayment`] and its place are read.
 const NEEDED: [&str; 11] = [
     "createdAt",
     "payment.owner",
@@ -39,7 +39,7 @@ impl HistoryStore for MongoStore {
         let Some((merchant, mode)) = after else {
             return self.first_payee(doc! { "merchant": { "$gt": "" } }).await;
         };
-        // Each of them enters the index at one place: both in one query would pass over all that is before it.
+        // Each of these queries enters the index at one point. A combined query would scan all index entries before it.
         let same = doc! { "merchant": merchant.as_str(), "mode": { "$gt": mode.as_str() } };
         match self.first_payee(same).await? {
             Some(found) => Ok(Some(found)),
@@ -62,7 +62,7 @@ impl HistoryStore for MongoStore {
             .projection(needed)
             .sort(doc! { "createdAt": 1, "_id": 1 })
             .limit(signed_limit(limit))
-            // All in the first reply, if there is room for it.
+            // The whole page in the first reply, if it fits.
             .batch_size(u32::try_from(limit).unwrap_or(u32::MAX))
             .max_time(LIST_TIME_OUT)
             .hint(named(NEWEST))
@@ -76,7 +76,7 @@ impl HistoryStore for MongoStore {
 }
 
 impl MongoStore {
-    /// The first by merchant and mode of those that match, along the index.
+    /// Returns the first match by merchant and mode, found along the index.
     async fn first_payee(&self, query: Document) -> Result<Option<Payee>, StoreError> {
         let options = FindOptions::builder()
             .projection(doc! { "_id": 0, "merchant": 1, "mode": 1 })

@@ -1,4 +1,4 @@
-//! Notices from acquirers that wait to be worked.
+//! Notices from acquirers that wait to be processed.
 
 use async_trait::async_trait;
 use bson::{Bson, DateTime, doc};
@@ -50,7 +50,7 @@ impl InboxStore for MongoStore {
         }
         let mut unreadable = 0;
         loop {
-            // Those that can't be read don't count towards the limit.
+            // Notices that can't be read don't count towards the limit.
             let asked = limit.saturating_add(unreadable);
             let options = FindOptions::builder()
                 .sort(doc! { "dueAt": 1, "_id": 1 })
@@ -78,7 +78,7 @@ impl InboxStore for MongoStore {
 
     async fn finish_notices(&self, ids: &[String], now: Timestamp) -> Result<(), StoreError> {
         let finished = DateTime::from_millis(now.millis());
-        // Finished notices are kept, because a repetition of the acquirer is recognised by its id for 30 days.
+        // Finished notices are kept for 30 days, because an acquirer's repetition is recognised by its id.
         let change = doc! { "$set": { "finishedAt": finished }, "$unset": { "dueAt": "" } };
         let waiting = doc! { "_id": { "$in": ids }, "dueAt": { "$exists": true } };
         within_time(self.collection(INBOX).update_many(waiting, self.form.with(change))).await.map(drop)
@@ -86,7 +86,8 @@ impl InboxStore for MongoStore {
 
     async fn postpone_notice(&self, id: &str, tried: u32, until: Timestamp) -> Result<(), StoreError> {
         let change = doc! { "$set": { "dueAt": until.millis() }, "$inc": { "tries": 1_i64 } };
-        // The number of tries guards against a second node that worked the same notice: only one of them postpones it.
+        // The number of tries guards against a second node that processed the same notice: only one of them postpones
+        // it.
         let waiting = doc! { "_id": id, "tries": i64::from(tried), "dueAt": { "$exists": true } };
         within_time(self.collection(INBOX).update_one(waiting, self.form.with(change))).await.map(drop)
     }

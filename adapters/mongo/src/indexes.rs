@@ -11,7 +11,7 @@ use super::failure::store_error;
 use quita_stored_form::rules::{KEEP_FINISHED_MS, KEEP_UNSEEN_NODE_MS};
 
 pub(super) const PAYMENTS: &str = "payments";
-/// Payments of which nothing more is expected.
+/// Payments of which no further change is expected.
 pub(super) const ARCHIVE: &str = "archived_payments";
 pub(super) const INBOX: &str = "inbox";
 pub(super) const EXCEPTIONS: &str = "exceptions";
@@ -35,7 +35,7 @@ pub(super) const STORED_FORM: &str = "stored_form";
 pub(super) const SECRET_KEYS: &str = "secret_keys";
 pub(super) const NUMBER_COUNTERS: &str = "number_counters";
 
-/// Every collection of the store but the one that keeps its form.
+/// Every collection of the store except the one that keeps its form.
 pub(super) const COLLECTIONS: [&str; 21] = [
     PAYMENTS,
     ARCHIVE,
@@ -60,7 +60,7 @@ pub(super) const COLLECTIONS: [&str; 21] = [
     NUMBER_COUNTERS,
 ];
 
-/// A payment's amount, indexed where it is in the payment itself, so that it is stored once.
+/// A payment's amount, indexed inside the payment itself, so that it is stored once.
 pub(super) const AMOUNT: &str = "payment.order.amount";
 /// Field of the due date, `YYYY-MM-DD`.
 pub(super) const DUE_DATE: &str = "payment.order.terms.dueDate";
@@ -70,9 +70,9 @@ pub(super) const PAID_AT: &str = "payment.state.paidAt";
 pub(super) const REFUND_STATUS: &str = "payment.state.refunds.status";
 /// Ids of a payment's chargebacks.
 pub(super) const CHARGEBACK_ID: &str = "payment.chargebacks.id";
-/// Mark of the card's token that a payment used, indexed where it is in the payment itself.
+/// Mark of the card token that a payment used, indexed inside the payment itself.
 pub(super) const USED_TOKEN: &str = "payment.usedToken";
-/// End-to-end ids of the Pix that belong to a payment, indexed where they are in the payment itself.
+/// End-to-end ids of the Pix that belong to a payment, indexed inside the payment itself.
 pub(super) const BOUND_PIX: &str = "payment.boundPix";
 /// The merchant of a key.
 pub(super) const KEY_MERCHANT: &str = "apiKey.owner.merchant";
@@ -81,31 +81,32 @@ pub(super) const RESOLVED_AT: &str = "exception.resolution.at";
 
 /// Newest first: one merchant's payments in one mode; the audit log.
 pub(super) const NEWEST: &str = "newest";
-/// Payments by status and method; holds what figures add up.
+/// Payments by status and method; includes the values that figures add up.
 pub(super) const BY_KIND: &str = "by_kind";
-/// Payments by amount and method. Without the status, so that a change of it has one place less to change.
+/// Payments by amount and method. It has no status, so that a change of status touches one index less.
 pub(super) const BY_AMOUNT: &str = "by_amount";
 pub(super) const BY_DUE_DATE: &str = "by_due_date";
 pub(super) const BY_DOCUMENT: &str = "by_document";
 pub(super) const BY_EMAIL: &str = "by_email";
 pub(super) const BY_EXTERNAL_REFERENCE: &str = "by_external_reference";
-/// Payments by payment link; holds what decides about its uses.
+/// Payments by payment link; includes the values that decide about its uses.
 pub(super) const BY_LINK: &str = "by_link";
 pub(super) const BY_CARD: &str = "by_card";
 pub(super) const BY_DELIVERY_STATE: &str = "by_delivery_state";
-/// Payments with a refund, by its status; payments with a dispute. Both are of what the payment itself holds, so they
-/// also find what an earlier version wrote.
+/// Payments with a refund, by its status; payments with a dispute. Both index fields of the payment itself, so they
+/// also find payments that an earlier version wrote.
 pub(super) const BY_REFUND_STATUS: &str = "by_refund_status";
 pub(super) const WITH_DISPUTE: &str = "with_dispute";
-/// Boletos by the bank's number, and by the one that the slip shows as the beneficiary's. Databases from before the mode
-/// was in these two and the next keep indexes without it, which a node of before may still take.
+/// Boletos by the bank's number, and by the number that the slip shows as the beneficiary's. Databases created before
+/// these two and the next index had the mode keep the indexes without it. A node of an earlier version may still use
+/// those.
 pub(super) const BY_OUR_NUMBER: &str = "by_our_number_in_mode";
 pub(super) const BY_DOCUMENT_NUMBER: &str = "by_document_number_in_mode";
 /// Payments by the time at which they were paid.
 pub(super) const PAID: &str = "paid_in_mode";
-/// Payments by status and the time since which they rest.
+/// Payments by status and the time since which they have been at rest.
 pub(super) const RESTING: &str = "resting";
-/// Copies in the archive of payments that are not known to have left their place.
+/// Copies in the archive whose payments may not have left their place yet.
 pub(super) const MOVING: &str = "moving";
 /// Lines of lists and files.
 pub(super) const SUMMED: &str = "summed";
@@ -118,7 +119,7 @@ pub(super) const OUTBOX: &str = "outbox";
 pub(super) const OLDEST: &str = "oldest";
 /// Keys, users, and the audit log.
 pub(super) const OF_MERCHANT: &str = "of_merchant";
-/// The audit log: in the order of the chain, by what it is about, by who did it, and by to whom it was done.
+/// The audit log: in the order of the chain, by subject, by initiator, and by the person concerned.
 pub(super) const SEQUENCE: &str = "sequence";
 pub(super) const OF_SUBJECT: &str = "of_subject";
 pub(super) const DONE_BY: &str = "done_by";
@@ -130,21 +131,21 @@ pub(super) const OPEN: &str = "open";
 pub(super) const RESOLVED: &str = "resolved";
 /// Nodes.
 pub(super) const SEEN: &str = "seen";
-/// Every collection's own.
+/// The default index of every collection.
 pub(super) const BY_ID: &str = "_id_";
-/// Payments by the token that they used, of which there is one.
+/// Payments by the token that they used: each token at one payment.
 const OF_TOKEN: &str = "of_token";
-/// Payments by the Pix that belong to them: each to one payment of a mode.
+/// Payments by the Pix that belong to them: each Pix at one payment of a mode.
 pub(super) const OF_PIX: &str = "of_pix";
 const FINISHED: &str = "finished";
 const ENDING: &str = "ending";
 
-/// Tells the server to take this index.
+/// Makes the server use this index.
 pub(super) fn named(index: &str) -> Hint {
     Hint::Name(index.to_owned())
 }
 
-/// Creates missing indexes. Takes long only on a collection that is already large.
+/// Creates missing indexes. This takes long only on a collection that is already large.
 pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
     make_in(database, PAYMENTS, of_payments()).await?;
     make_in(database, ARCHIVE, of_archive()).await?;
@@ -170,8 +171,8 @@ pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
     let audit = [
         index(NEWEST, doc! { "at": -1, "_id": -1 }),
         only_with("merchant", OF_MERCHANT, doc! { "merchant": 1, "at": -1, "_id": -1 }),
-        // This index orders concurrent appends: of two nodes that take
-        // one place, one gets a duplicate key and reads the end again.
+        // This index orders concurrent appends. If two nodes take the same place, one gets a duplicate key error and
+        // reads the end again.
         unique(SEQUENCE, doc! { "sequence": 1 }),
         only_with("subject", OF_SUBJECT, doc! { "subject": 1 }),
         only_with("parts.initiator.who", DONE_BY, doc! { "parts.initiator.who": 1 }),
@@ -204,15 +205,16 @@ pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
     make_in(database, NODES, [expiring(SEEN, "seenAt", KEEP_UNSEEN_NODE_MS)]).await
 }
 
-/// Nodes were kept for a day once: an index that is there already gets the time of now, or it could not be made.
+/// Raises the time limit of an existing index, because nodes used to be kept for a day. Otherwise the index could not
+/// be created.
 async fn keep_nodes_longer(database: &Database) {
     let after_s = i64::try_from(KEEP_UNSEEN_NODE_MS / 1_000).unwrap_or(i64::MAX);
     let index = doc! { "name": SEEN, "expireAfterSeconds": after_s };
-    // A database without the collection refuses it; whatever else it may be, making the index tells.
+    // The server refuses this if the collection is missing. Any other failure shows when the index is created.
     drop(database.run_command(doc! { "collMod": NODES, "index": index }).await);
 }
 
-/// See [`quita_stored_form::PaymentIndex`].
+/// Returns the indexes of payments; see [`quita_stored_form::PaymentIndex`].
 fn of_payments() -> [IndexModel; 20] {
     let of_merchant = |middle: Document| {
         let mut keys = doc! { "merchant": 1, "mode": 1 };
@@ -252,8 +254,8 @@ fn of_payments() -> [IndexModel; 20] {
     ]
 }
 
-/// Indexes that the archive does not need: what no other payment may have is in the place that an archived one left, and
-/// tries of its card count no more.
+/// Indexes that the archive does not need. The stubs have the values that no other payment may have, and the tries of
+/// an archived payment's card no longer count.
 const NOT_OF_ARCHIVE: [&str; 3] = [OF_TOKEN, OF_PIX, BY_CARD];
 
 fn of_archive() -> impl Iterator<Item = IndexModel> {
@@ -280,19 +282,19 @@ fn index(name: &str, keys: Document) -> IndexModel {
     with_options(keys, IndexOptions::builder().name(name.to_owned()).build())
 }
 
-/// An index of a field that no two documents have in common.
+/// Returns an index of a field whose value is different in every document.
 fn unique(name: &str, keys: Document) -> IndexModel {
     with_options(keys, IndexOptions::builder().name(name.to_owned()).unique(true).build())
 }
 
-/// An index of the documents that have this field, which no two of them have in common.
+/// Returns an index of the documents that have this field, whose value is different in each of them.
 fn unique_with(field: &str, name: &str, keys: Document) -> IndexModel {
     let present = doc! { field: { "$exists": true } };
     let options = IndexOptions::builder().name(name.to_owned()).unique(true);
     with_options(keys, options.partial_filter_expression(present).build())
 }
 
-/// An index of the documents that have this field, which are few.
+/// Returns an index of the documents that have this field, which are few.
 fn only_with(field: &str, name: &str, keys: Document) -> IndexModel {
     let present = doc! { field: { "$exists": true } };
     // Documents without the field cost no entry: an index of due work stays as small as the work that is due.
@@ -300,7 +302,7 @@ fn only_with(field: &str, name: &str, keys: Document) -> IndexModel {
     with_options(keys, options.build())
 }
 
-/// Deletes a document this long after the date in this field.
+/// Returns an index that deletes a document this long after the date in this field.
 fn expiring(name: &str, field: &str, after_ms: u64) -> IndexModel {
     let after = Duration::from_millis(after_ms);
     let options = IndexOptions::builder().name(name.to_owned()).expire_after(after);

@@ -14,7 +14,7 @@ use super::indexes::{API_KEYS, APPLICATIONS, BY_ID, KEY_MERCHANT, OF_MERCHANT, n
 use super::reading::{find_all, value_in};
 use super::{MongoStore, batch};
 
-/// Uses that one command notes.
+/// Uses that one command records.
 const USES_AT_ONCE: usize = 1_000;
 
 #[async_trait]
@@ -44,7 +44,7 @@ impl KeyringStore for MongoStore {
     }
 
     async fn expose_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
-        // Only the first exposure is noted: a browser that repeats the request must not fill the audit log.
+        // Only the first exposure is recorded: a browser that repeats the request must not fill the audit log.
         let filter = doc! { "_id": id, "apiKey.exposedAt": null };
         let change = doc! { "$set": { "apiKey.exposedAt": at.millis() } };
         let exposed =

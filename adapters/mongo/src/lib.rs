@@ -1,7 +1,8 @@
 //! The MongoDB store: for many nodes and machines, on a replica set.
 //!
-//! Every write is acknowledged by the journals of a majority, every read is of the primary's majority: what
-//! was answered is never taken back. One command carries the new payments of a batch, another the guarded writes of those that are known.
+//! Every write is acknowledged by the journals of a majority, and every read sees the primary's majority state: an
+//! acknowledged write is never lost. One command carries the new payments of a batch, another the guarded writes of
+//! known ones.
 
 mod access;
 mod archive;
@@ -50,7 +51,8 @@ use form::{Form, Settled};
 use quita_stored_form::turns::{Lister, Turns};
 use threads::Threads;
 
-/// Lists and figures of one merchant that the server works on at once for this node: the other connections are for others.
+/// Lists and figures of one merchant that the server works on at once for this node. The other connections remain for
+/// other merchants.
 const LISTS_AT_ONCE: usize = 8;
 
 /// A store in one database of a MongoDB replica set.
@@ -60,27 +62,27 @@ pub struct MongoStore {
     threads: Arc<Threads>,
     turns: Arc<Turns>,
     form: Arc<Form>,
-    /// Lock that lets one task of this node append to the audit log.
+    /// Lock that lets one task of this node at a time append to the audit log.
     audit_turn: Arc<Mutex<()>>,
     is_new: bool,
 }
 
 impl MongoStore {
-    /// Connects to the database that the URI names (`quita` if it names none), checks what this store relies
-    /// on, and makes the indexes that are missing.
+    /// Connects to the database that the URI names (`quita` if it names none), checks the server settings that this
+    /// store relies on, and creates missing indexes.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if it is out of reach or the URI can't be used, [`StoreError::Broken`] if it is no
-    /// replica set, older than 6.0, or acknowledges what is not yet in a journal, [`StoreError::Unreadable`] if the database is stored in
-    /// another form. The message never holds the password.
+    /// [`StoreError::Unavailable`] if the server is unreachable or the URI can't be used. [`StoreError::Broken`] if it
+    /// is no replica set, is older than 6.0, or acknowledges writes that are not yet in a journal.
+    /// [`StoreError::Unreadable`] if the database is stored in another form. The message never contains the password.
     pub async fn connect(uri: &str) -> Result<Self, StoreError> {
         let threads = Arc::new(Threads::start()?);
         let opened = threads.run(open(uri.to_owned())).await??;
         Ok(Self::over(opened, threads))
     }
 
-    /// Connects as [`MongoStore::connect`] does if there is a store in the database; `None` if there is none, and then
-    /// makes nothing.
+    /// Connects as [`MongoStore::connect`] does if the database contains a store. Otherwise returns `None` and creates
+    /// nothing.
     ///
     /// # Errors
     /// As [`MongoStore::connect`].
@@ -90,7 +92,7 @@ impl MongoStore {
         Ok(opened.map(|opened| Self::over(opened, threads)))
     }
 
-    /// Returns true if opening it made it: there was no store in the database.
+    /// Returns true if this store was created when it was opened: the database contained none.
     pub const fn is_new(&self) -> bool {
         self.is_new
     }
@@ -126,7 +128,7 @@ impl Store for MongoStore {
         if limit == 0 {
             return Ok(Backlog::default());
         }
-        // A bound rather than `$exists`, so that counting the index is enough.
+        // A bound instead of `$exists`, so that counting along the index is enough.
         let until = |bound: i64| doc! { "$lte": bound };
         let limit = u64::from(limit);
         let count = async |collection, field, bound, index| {
@@ -138,8 +140,8 @@ impl Store for MongoStore {
             inbox: count(indexes::INBOX, "dueAt", i64::MAX, indexes::DUE).await?,
             ..Backlog::default()
         };
-        // Archived payments may still owe a delivery or an inquiry: a
-        // late chargeback or refund is worked where the payment is.
+        // Archived payments may still have a delivery or an inquiry due: a late chargeback or refund is handled in the
+        // archive.
         for collection in [indexes::PAYMENTS, indexes::ARCHIVE] {
             let webhooks = count(collection, "outboxAt", i64::MAX, indexes::OUTBOX).await?;
             let due = count(collection, "dueAt", now.millis(), indexes::DUE).await?;
@@ -149,17 +151,19 @@ impl Store for MongoStore {
         Ok(backlog)
     }
 
-    /// Never: another node may write at any time.
+    /// Returns false: another node may write at any time.
     fn is_sole_writer(&self) -> bool {
         false
     }
 }
 
-/// The database that the URI names, on a deployment that was found fit. Connections live on the thread that this runs on.
+/// Returns the database that the URI names, on a deployment that passed the checks. Connections live on the thread that
+/// runs this.
 async fn reach(uri: &str) -> Result<Database, StoreError> {
     let (client, hosts) = connect::client(uri).await?;
     check::deployment(&client, &hosts).await?;
-    // Checks precede any use of the database, so a deployment that may lose acknowledged writes never gets a document.
+    // The checks precede any use of the database, so a deployment that may lose acknowledged writes never gets a
+    // document.
     Ok(client.default_database().unwrap_or_else(|| client.database(connect::DEFAULT_DATABASE)))
 }
 
@@ -178,7 +182,7 @@ async fn open_existing(uri: String) -> Result<Option<Opened>, StoreError> {
     if form::is_store(&database).await? { make_ready(database).await.map(Some) } else { Ok(None) }
 }
 
-/// Notes the form and makes the indexes that are missing.
+/// Records the form and creates missing indexes.
 async fn make_ready(database: Database) -> Result<Opened, StoreError> {
     let settled = form::settle(&database).await?;
     // Indexes come after the form: a database of a newer program is refused before anything is added to it.

@@ -73,7 +73,8 @@ impl LinkStore for MongoStore {
 
     async fn replace_link(&self, link: &Link) -> Result<bool, StoreError> {
         let next = StoredLink::of(link);
-        // Each change raises the revision by one, so of two that were decided from the same state one fails the guard.
+        // Each change raises the revision by one. If two changes were decided from the same state, one of them fails
+        // the guard.
         let before = signed(link.revision).saturating_sub(1);
         let guard = doc! { "_id": binary(link.id.uuid()), "revision": before };
         self.replace_guarded(LINKS, guard, &next).await
@@ -136,7 +137,8 @@ impl LinkStore for MongoStore {
         let kind = doc! { "method": "$method", "status": "$status", "wasPaid": was_paid };
         let counted = doc! { "_id": kind, "count": { "$sum": 1_i64 } };
         let mut uses = LinkUses::default();
-        // One that is archived meanwhile may be counted twice: rather too many uses for a moment than too few.
+        // A payment that is archived meanwhile may be counted twice: for a moment, too many uses are better than too
+        // few.
         for collection in [PAYMENTS, ARCHIVE] {
             let mut of_link = of_link.clone();
             if collection == ARCHIVE {
@@ -163,7 +165,7 @@ impl LinkStore for MongoStore {
         };
         let found = match within_time(counted()).await {
             Ok(found) => found,
-            // Another node made the first event of this name at the same moment.
+            // Another node created the first event of this name at the same moment.
             Err(_) => within_time(counted()).await?,
         };
         let wrong = |_| StoreError::Unreadable("counted events are not as they were written".into());
@@ -200,7 +202,7 @@ impl LinkStore for MongoStore {
     }
 }
 
-/// The update that takes back one event, in one step: of several at one time, the others stay.
+/// Returns the update that takes back one event in one step. Other events of the same time stay.
 fn uncounting(at: Timestamp) -> Document {
     let first = doc! { "$indexOfArray": ["$times", at.millis()] };
     let places = doc! { "$range": [0, { "$size": "$times" }] };
@@ -209,7 +211,7 @@ fn uncounting(at: Timestamp) -> Document {
     doc! { "$set": { "times": kept } }
 }
 
-/// The update that counts an event if the limit allows it, in one step.
+/// Returns the update that counts an event in one step, if the limit allows it.
 fn counting(limit: &EventLimit, now: Timestamp) -> Vec<Document> {
     let since = now.minus_ms(limit.within_ms).millis();
     let known = doc! { "$ifNull": ["$times", []] };

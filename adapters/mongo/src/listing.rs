@@ -1,4 +1,4 @@
-//! Lists as queries: always along an index that yields the newest first.
+//! Lists as queries, always along an index whose order is newest first.
 
 use bson::{Bson, Document, doc};
 use quita_domain::delivery::DeliveryState;
@@ -25,7 +25,7 @@ pub(super) struct Listing {
     pub(super) index: &'static str,
 }
 
-/// Payments that match, along this index.
+/// Returns the listing of payments that match, along this index.
 pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>, index: PaymentIndex) -> Listing {
     let mut query = of_merchant(&filter.merchant, filter.mode);
     let equal = [
@@ -54,7 +54,7 @@ pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>, index: 
     Listing { filter: query, index: name_of(index) }
 }
 
-/// Every payment of this amount, if an index by status would be taken once there are many.
+/// Returns the filter for all payments of this amount, if the index by status is the better one once there are many.
 pub(super) fn of_amount(filter: &PaymentFilter) -> Option<Document> {
     let amount = filter.amount.filter(|_| !filter.statuses.is_empty())?;
     let mut query = of_merchant(&filter.merchant, filter.mode);
@@ -76,19 +76,19 @@ const fn name_of(index: PaymentIndex) -> &'static str {
     }
 }
 
-/// Any of these statuses; every status when there are none.
+/// Matches any of these statuses; every status if there are none.
 pub(super) fn any_status(statuses: &[Status]) -> Document {
     let statuses = if statuses.is_empty() { &Status::ALL } else { statuses };
     doc! { "$in": statuses.iter().map(|status| status.as_str()).collect::<Vec<_>>() }
 }
 
-/// This method; every method when it is absent.
+/// Matches this method; every method if it is absent.
 pub(super) fn any_method(method: Option<Method>) -> Document {
     let methods = method.map_or_else(|| Method::ALL.to_vec(), |method| vec![method]);
     doc! { "$in": methods.iter().map(|method| method.as_str()).collect::<Vec<_>>() }
 }
 
-/// Payments that hold a delivery that matches.
+/// Returns the listing of payments that have a matching delivery.
 pub(super) fn of_deliveries(filter: &DeliveryFilter, after: Option<Cursor>) -> Listing {
     let mut query = of_merchant(&filter.merchant, filter.mode);
     // The server merges the parts of the index by state, so each has to be named.
@@ -104,7 +104,7 @@ pub(super) fn of_deliveries(filter: &DeliveryFilter, after: Option<Cursor>) -> L
     Listing { filter: query, index }
 }
 
-/// Payments that hold a refund or a dispute that matches.
+/// Returns the listing of payments that have a matching refund or dispute.
 pub(super) fn of_movements(filter: &MovementFilter, after: Option<Cursor>) -> Listing {
     let mut query = of_merchant(&filter.merchant, filter.mode);
     let index = match &filter.movements {
@@ -122,14 +122,15 @@ pub(super) fn of_movements(filter: &MovementFilter, after: Option<Cursor>) -> Li
     Listing { filter: query, index }
 }
 
-/// Any of these statuses; every status when there are none. The server merges the parts of the index that are named.
+/// Matches any of these statuses; every status if there are none. The server merges the parts of the index that are
+/// named.
 fn any_refund_status(statuses: &[RefundStatus]) -> Document {
     let statuses = if statuses.is_empty() { &RefundStatus::ALL } else { statuses };
     doc! { "$in": statuses.iter().map(|status| status.as_str()).collect::<Vec<_>>() }
 }
 
-/// Condition for a dispute in one of these statuses; none when every status matches. Payments with disputes are few,
-/// so the index has no status.
+/// Returns the condition for a dispute in one of these statuses; none if every status matches. Payments with disputes
+/// are few, so the index has no status.
 fn dispute_in(statuses: &[DisputeStatus]) -> Document {
     let won =
         |is_won: bool| doc! { "payment.chargebacks": { "$elemMatch": { "won": { "$exists": is_won } } } };
@@ -140,7 +141,7 @@ fn dispute_in(statuses: &[DisputeStatus]) -> Document {
     }
 }
 
-/// Bounds of the time of creation.
+/// Limits the time of creation.
 fn period(from: Option<Timestamp>, to: Option<Timestamp>) -> Document {
     let mut created = Document::new();
     created.extend(from.map(|at| (String::from("$gte"), Bson::from(at.millis()))));
@@ -152,14 +153,13 @@ fn of_merchant(merchant: &MerchantId, mode: Mode) -> Document {
     doc! { "merchant": merchant.as_str(), "mode": mode.as_str() }
 }
 
-/// Bounds the times; the equal time of the cursor is settled by the id.
+/// Limits the times to the cursor's. Among payments of the same time, the id decides.
 fn go_on_after(query: &mut Document, mut created: Document, after: Option<Cursor>) {
     if let Some(Cursor { created_at, id }) = after {
         let at = created_at.millis();
         let id = binary(id.uuid());
         created.insert("$lte", at);
-        // `createdAt` is bounded by `$lte` beside this, so the second
-        // branch only concerns payments of the cursor's own time.
+        // `createdAt` is also bounded by `$lte`, so the second branch only concerns payments of the cursor's own time.
         query.insert("$or", vec![doc! { "createdAt": { "$lt": at } }, doc! { "_id": { "$lt": id } }]);
     }
     if !created.is_empty() {

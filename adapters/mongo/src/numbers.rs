@@ -25,7 +25,7 @@ impl NumberStore for MongoStore {
         if let Some(counter) = self.advance(range, count).await? {
             return Ok(block_before(range, counter, count));
         }
-        // Several may make the counter at once: one of them does, and all of them advance it.
+        // Several nodes may create the counter at once: one succeeds, and all of them advance it.
         let first = Counter { range: &range.key, next: range.first.into() };
         self.insert_one(NUMBER_COUNTERS, &first).await?;
         let counter = self.advance(range, count).await?;
@@ -35,11 +35,11 @@ impl NumberStore for MongoStore {
 }
 
 impl MongoStore {
-    /// Advances a counter by up to `count`, and returns where it was; none if there is no counter.
+    /// Advances a counter by up to `count`, and returns its previous value; `None` if there is no counter.
     async fn advance(&self, range: &NumberRange, count: u32) -> Result<Option<i64>, StoreError> {
         let after_last = i64::from(range.last).saturating_add(1);
         let step = doc! { "$add": ["$next", i64::from(count)] };
-        // A counter beyond the end of a range that was narrowed stays where it is.
+        // A counter beyond the end of a narrowed range keeps its value.
         let next = doc! { "$max": ["$next", { "$min": [after_last, step] }] };
         let counters = self.collection(NUMBER_COUNTERS);
         let advanced = counters
@@ -47,8 +47,8 @@ impl MongoStore {
                 doc! { "_id": &range.key },
                 self.form.with(vec![doc! { "$set": { "next": next } }]),
             )
-            // The block starts where the counter was, and the increment
-            // is one atomic step: no two nodes get one number.
+            // The block starts at the counter's previous value, and the increment is one atomic step: no two nodes get
+            // the same number.
             .return_document(ReturnDocument::Before);
         let Some(before) = within_time(advanced).await? else { return Ok(None) };
         let uncounted = |_| StoreError::Unreadable("a counter of numbers has no number".into());

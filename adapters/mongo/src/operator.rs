@@ -25,7 +25,7 @@ struct StoredControl<'a> {
     control: AsDocument<'a, RouteControl>,
 }
 
-/// A node as it is stored. The server deletes one that was not seen for thirty days.
+/// A node as it is stored. The server deletes a node that was not seen for thirty days.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct StoredNode<'a> {
@@ -115,7 +115,7 @@ impl OperatorStore for MongoStore {
 }
 
 impl MongoStore {
-    /// Stores a document, in the place of the one that has its id.
+    /// Stores a document, replacing the one with its id.
     async fn put(
         &self,
         collection: &str,

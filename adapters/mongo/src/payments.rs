@@ -1,4 +1,4 @@
-//! Payments: the journal's batch as two commands side by side, lookups, lists, what is due.
+//! Payments: the journal's batch as two parallel commands, lookups, lists, due work.
 
 use std::cmp::Reverse;
 
@@ -36,11 +36,11 @@ use quita_stored_form::rules::unknown_word;
 use quita_stored_form::turns::Lister;
 use quita_stored_form::{listed, merged, signed, signed_limit};
 
-/// This many payments or more are not read to find those that match among them.
+/// Number of payments from which on they are no longer scanned for the matching ones.
 const MANY: u64 = 2_000;
 
-/// A payment as it is stored: the indexed fields, and all of it. What comes and goes stands behind the payment, because the
-/// oplog repeats whatever stands behind a field that is new.
+/// A payment as it is stored: the indexed fields, and the whole payment. Fields that come and go are placed after the
+/// payment, because the oplog repeats everything after a new field.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PaymentDocument<'a> {
@@ -84,7 +84,7 @@ pub(super) struct PaymentDocument<'a> {
     form: Option<i64>,
 }
 
-/// A payment and the form that it is written in.
+/// A payment and the form in which it is written.
 struct InForm<'a>(&'a Payment, i64);
 
 impl Serialize for InForm<'_> {
@@ -130,12 +130,12 @@ impl<'a> PaymentDocument<'a> {
     }
 }
 
-/// A guarded write: the payment as a whole, if the revision that is stored is the expected one.
+/// A guarded write: replaces the whole payment if the stored revision is the expected one.
 ///
-/// Looked for is the `_id` alone, for which the server needs no plan; the guard stands in what is written. Where it is
-/// stale, the statement fails ([`batch::STALE_GUARD`]), and so it does for a payment that somebody deleted: `upsert` has the
-/// guard tried there too, and never inserts, because nothing has no revision. The server works out by itself what differs:
-/// the oplog holds only that, and only the indexes of that are touched.
+/// The query contains only the `_id`, for which the server needs no plan; the guard is part of the update. If the guard
+/// is stale, the statement fails ([`batch::STALE_GUARD`]). It also fails for a payment that was deleted: `upsert` makes
+/// the server evaluate the guard there too. It never inserts, because a missing document has no revision. The server
+/// computes the difference itself: the oplog has only the changed fields, and only their indexes are touched.
 #[derive(Serialize)]
 pub(super) struct PaymentStatement<'a> {
     q: PaymentById,
@@ -157,12 +157,12 @@ struct Stage<'a> {
 
 #[derive(Serialize)]
 struct Replacement<'a> {
-    /// The guard, what it lets through, and what fails in its place.
+    /// The guard, the document that it lets through, and the expression that fails otherwise.
     #[serde(rename = "$cond")]
     guarded: (Document, Literal<'a>, Document),
 }
 
-/// Names and texts of merchants mean nothing to the server.
+/// Literal value, so that the server does not interpret names and texts of merchants as expressions.
 #[derive(Serialize)]
 struct Literal<'a> {
     #[serde(rename = "$literal")]
@@ -172,7 +172,7 @@ struct Literal<'a> {
 impl<'a> PaymentStatement<'a> {
     pub(super) fn of(write: &'a Write, form: i64) -> Self {
         let guard = doc! { "$eq": ["$revision", signed(write.expected_revision)] };
-        // The name of a type is no number. Its error quotes that name and nothing of the payment.
+        // The name of a type is not a number. The error quotes this name, and nothing of the payment.
         let stale = doc! { "$toInt": { "$type": "$revision" } };
         let payment = PaymentDocument::of(&write.payment, form);
         let replacement = Replacement { guarded: (guard, Literal { payment }, stale) };
@@ -190,7 +190,7 @@ impl PaymentStore for MongoStore {
         let store = self.clone();
         let writes = batch.to_vec();
         let work = async move { store.commit_in_its_form(&writes).await };
-        // A lost task may have sent its command before, so each write is looked up before it is made again.
+        // The lost task may have sent its command already, so each write is looked up before it is repeated.
         let lost =
             |error| batch.iter().map(|_| Err(WriteError::Unknown(StoreError::clone(&error)))).collect();
         self.threads.run(work).await.unwrap_or_else(lost)
@@ -239,7 +239,7 @@ impl PaymentStore for MongoStore {
         if limit == 0 {
             return Ok(Vec::new());
         }
-        // Along a partial index that holds nothing else, so that no document is read.
+        // The partial index covers this query, so no document is read.
         let options = FindOptions::builder()
             .projection(doc! { "_id": 1, "dueAt": 1 })
             .sort(doc! { "dueAt": 1 })
@@ -282,8 +282,8 @@ impl PaymentStore for MongoStore {
             .limit(signed_limit(PAYMENTS_ARE_COUNTED_TO))
             .max_time(LIST_TIME_OUT)
             .hint(named(BY_CARD));
-        // Archived payments are older than this window (`archive-after`
-        // is 90 days at least), so the archive is not asked.
+        // Archived payments are older than this window (`archive-after` is at least 90 days), so the archive is not
+        // queried.
         let since = now.minus_ms(TRIES_ARE_COUNTED_FOR_MS).millis();
         let filter = doc! { "card": card.as_str(), "createdAt": { "$gt": since } };
         Ok(CardTries::of(&self.find(filter, options.build()).await?, now))
@@ -291,7 +291,7 @@ impl PaymentStore for MongoStore {
 
     async fn payment_of_pix(&self, mode: Mode, pix: &str) -> Result<Option<TransactionId>, StoreError> {
         let options = FindOptions::builder().projection(doc! { "_id": 1 }).limit(1).hint(named(OF_PIX));
-        // Stubs carry the bound Pix of archived payments, so this one collection answers for both.
+        // Stubs have the bound Pix of archived payments, so this collection alone is enough.
         let filter = doc! { BOUND_PIX: pix, "mode": mode.as_str() };
         let found = find_all(&self.collection(PAYMENTS), filter, options.build(), read_id).await?;
         Ok(found.into_iter().next())
@@ -308,8 +308,8 @@ impl MongoStore {
         self.threads.run(async move { store.load_anywhere(&ids, concern).await }).await?
     }
 
-    /// Writes in the form that is known. If the database was upgraded since, it refuses that: then its form is read, and
-    /// what was refused is written in it, if this program knows it.
+    /// Writes in the known form. If the database was upgraded since, it refuses the writes. Then the form is read, and
+    /// the refused writes are repeated in it, if this program knows it.
     async fn commit_in_its_form(&self, writes: &[Write]) -> Vec<Outcome> {
         let before = self.form.written();
         let mut outcomes = commit(&self.database, writes, before).await;
@@ -321,14 +321,13 @@ impl MongoStore {
             (0..).zip(&outcomes).filter(|(_, one)| is_older(one)).map(|(n, _)| n).collect();
         let again: Vec<Write> = refused.iter().filter_map(|place| writes.get(*place).cloned()).collect();
         let repeated = match self.read_form().await {
-            // Waiting does not help here: no later try of this program
-            // can write that form, so the store counts as broken.
+            // Waiting does not help: this program can never write that form, so the store counts as broken.
             Ok(found) if found.form().is_too_new() => {
                 let program = found.program.unwrap_or_default();
                 let why = StoreError::Broken(too_new(found.number, &program));
                 vec![Err(WriteError::NotWritten(why)); again.len()]
             }
-            // Repeated once, in the form that was read: no payment fails because of an upgrade (decision 44).
+            // Repeated once, in the form that was read, so that no payment fails because of an upgrade (decision 44).
             Ok(found) if found.number > before => commit(&self.database, &again, found.number).await,
             // The refusal stands: nothing was written, so the callers may try again without a lookup.
             Ok(_) | Err(_) => return outcomes,
@@ -341,7 +340,7 @@ impl MongoStore {
         outcomes
     }
 
-    /// Finds payments by what the archive is not asked for.
+    /// Finds payments by criteria for which the archive is not queried.
     async fn find(&self, filter: Document, options: FindOptions) -> Result<Vec<Payment>, StoreError> {
         let payments = self.collection(PAYMENTS);
         let work =
@@ -349,8 +348,8 @@ impl MongoStore {
         self.threads.run(work).await?
     }
 
-    /// A status among the payments of an amount that few have is looked for in these; an amount that many have, among
-    /// the payments of the status.
+    /// Returns the index for a list by status and amount. If few payments have the amount, these are scanned for the
+    /// status; otherwise the index by status is used.
     async fn index_for(&self, filter: &PaymentFilter) -> Result<PaymentIndex, StoreError> {
         match (PaymentIndex::of(filter), listing::of_amount(filter)) {
             (PaymentIndex::Amount, Some(of_amount)) => {
@@ -358,7 +357,7 @@ impl MongoStore {
                     let payments = self.collection(collection);
                     let count = payments.count_documents(of_amount.clone());
                     let count = count.limit(MANY).max_time(LIST_TIME_OUT).hint(named(BY_AMOUNT));
-                    // An index without the status would read all of them to find the few of one status.
+                    // An index without the status would read all payments of the amount to find the few of one status.
                     if within_time(count).await? >= MANY {
                         return Ok(PaymentIndex::Kind);
                     }
@@ -380,7 +379,7 @@ impl MongoStore {
             return Ok(Vec::new());
         }
         let options = FindOptions::builder()
-            // The mark is read with each payment, because the archive's pages leave out copies that do not count yet.
+            // The mark is read with each payment, because the archive's pages leave out copies that are not valid yet.
             .projection(doc! { "createdAt": 1, "payment": 1, MOVING: 1 })
             .sort(doc! { "createdAt": -1, "_id": -1 })
             .limit(signed_limit(limit))
@@ -389,9 +388,9 @@ impl MongoStore {
             .build();
         let store = self.clone();
         let work = async move {
-            // The turn belongs to the task: a caller that gave up must not free it while the server still works.
+            // The task owns the turn: a caller that gave up must not free it while the server is still working.
             let _turn = turn;
-            // In this order nothing is missed that is archived meanwhile.
+            // In this order, payments that are archived meanwhile are not missed.
             let payments = store.collection(PAYMENTS);
             let mut found = find_all(&payments, listing.filter.clone(), options.clone(), read_listed).await?;
             found.extend(store.archived_page(listing.filter, options, limit).await?);
@@ -401,11 +400,12 @@ impl MongoStore {
     }
 }
 
-/// New payments go by `insert`, which the server works through three times as fast, beside those that are replaced.
+/// Commits a batch. New payments are sent with `insert`, which the server processes three times as fast as
+/// replacements, in parallel with the latter.
 async fn commit(database: &Database, writes: &[Write], form: i64) -> Vec<Outcome> {
     let (new, known_writes): (Vec<&Write>, Vec<&Write>) =
         writes.iter().partition(|write| write.expected_revision == 0);
-    // Both commands run side by side: a batch never has two writes of one payment (`PaymentStore::commit`).
+    // The commands can run concurrently: a batch never has two writes of one payment (`PaymentStore::commit`).
     let (new, known) = join(
         batch::run(database, &new, |new| {
             batch::insert(
@@ -447,7 +447,7 @@ fn read_due(found: &RawDocument) -> Result<(i64, TransactionId), StoreError> {
     Ok((at.map_err(|_| StoreError::Unreadable(format!("the dueAt of payment {id}")))?, id))
 }
 
-/// Order of lists.
+/// Returns the sort key of lists.
 pub(super) fn newest_first(listed: &Listed) -> Reverse<(Timestamp, TransactionId)> {
     let Cursor { created_at, id } = place_of(listed);
     Reverse((created_at, id))

@@ -37,8 +37,8 @@ impl<'a> StoredUser<'a> {
     }
 }
 
-/// Another one than that of a user of the same login who was removed: the guard of a write that was on its way would
-/// take the new one for the old.
+/// Returns a first revision that differs from that of a removed user with the same login. Otherwise the guard of a
+/// write that was under way would match the new user.
 const fn first_revision(user: &User) -> i64 {
     user.created_at.millis()
 }
@@ -194,7 +194,7 @@ impl PeopleStore for MongoStore {
 
     async fn insert_session(&self, session: &Session) -> Result<(), StoreError> {
         let stored = StoredSession::of(session);
-        // Nothing else has an id like this: one that is there came of a lost answer.
+        // No other session has this id: an existing one comes from a lost answer.
         self.insert_one(SESSIONS, &stored).await.map(drop)
     }
 
@@ -220,7 +220,7 @@ impl PeopleStore for MongoStore {
 }
 
 impl MongoStore {
-    /// The user and the guard of its next write.
+    /// Returns the user and the guard of its next write.
     async fn find_user(&self, login: &Login) -> Result<Option<(User, i64)>, StoreError> {
         let id = doc! { "_id": login.as_str() };
         let Some(found) = within_time(self.collection(USERS).find_one(id)).await? else { return Ok(None) };
@@ -234,7 +234,7 @@ fn read_user(found: &RawDocument) -> Result<User, StoreError> {
     value_called(found, "user", || called(found))
 }
 
-/// Names the merchant: an e-mail address has no business in a log.
+/// Names a user in a message by the merchant: an e-mail address does not belong in a log.
 fn called(found: &RawDocument) -> String {
     format!("a user of {}", found.get_str("merchant").unwrap_or("nobody"))
 }
@@ -247,8 +247,8 @@ fn read_session(found: &RawDocument) -> Result<Session, StoreError> {
     value_called(found, "session", || String::from("a session"))
 }
 
-/// Finds a document that is still exactly so: what the same values are written as is the same document. Its times and
-/// versions keep one that came back from being taken for the one before.
+/// Returns a guard that finds a document with exactly these values. Times and versions keep a recreated document from
+/// being mistaken for the earlier one.
 fn guard(before: &impl Serialize) -> Result<Document, StoreError> {
     let guard = bson::serialize_to_raw_document_buf(before).and_then(Document::try_from);
     guard.map_err(|_| StoreError::Unreadable("a guard can't be encoded".into()))

@@ -39,7 +39,7 @@ pub(super) async fn find_each<T>(
     within_time(query).await
 }
 
-/// Returns the documents that a pipeline makes along an index.
+/// Returns the documents that a pipeline produces along an index.
 pub(super) async fn aggregate(
     collection: &Collection<RawDocumentBuf>,
     pipeline: Vec<Document>,
@@ -49,7 +49,7 @@ pub(super) async fn aggregate(
         let mut cursor = collection.aggregate(pipeline).max_time(LIST_TIME_OUT).hint(named(index)).await?;
         let mut found = Vec::new();
         while cursor.advance().await? {
-            // Not by serde: that compiles every way of reading BSON once more.
+            // Serde is not used here: it would compile all code for reading BSON once more.
             found.push(Document::try_from(cursor.current())?);
         }
         Ok::<_, Error>(found)
@@ -57,12 +57,12 @@ pub(super) async fn aggregate(
     within_time(query).await
 }
 
-/// The value in one field of a document, as this service wrote it.
+/// Returns the value in one field of a document, as this service wrote it.
 pub(super) fn value_in<T: FromDocument>(document: &RawDocument, field: &str) -> Result<T, StoreError> {
     value_called(document, field, || format!("{field} {}", id_of(document)))
 }
 
-/// The same of a document whose id has no business in a message.
+/// Returns the value in one field of a document whose id does not belong in a message.
 pub(super) fn value_called<T: FromDocument>(
     document: &RawDocument,
     field: &str,
@@ -74,14 +74,14 @@ pub(super) fn value_called<T: FromDocument>(
     }
 }
 
-/// The id of a document, for messages.
+/// Returns the id of a document, for messages.
 fn id_of(document: &RawDocument) -> String {
     let id = document.get("_id").ok().flatten();
     let uuid = id.and_then(|id| id.as_binary()).and_then(|binary| Uuid::from_slice(binary.bytes).ok());
     uuid.map_or_else(|| format!("{id:?}"), |uuid| uuid.to_string())
 }
 
-/// A UUID in BSON's own form (subtype 4).
+/// Converts a UUID to BSON's own form (subtype 4).
 pub(super) fn binary(uuid: Uuid) -> bson::Uuid {
     bson::Uuid::from_bytes(uuid.into_bytes())
 }

@@ -1,4 +1,4 @@
-//! Lines of lists and files with their verdicts, runs, and payments by what others call them.
+//! Lines of lists and files with their verdicts, runs, and payments by external ids.
 
 use async_trait::async_trait;
 use bson::{Bson, Document, RawBsonRef, RawDocument, doc};
@@ -23,7 +23,7 @@ use super::{MongoStore, batch};
 use quita_stored_form::rules::{end_of_lines, unknown_word};
 use quita_stored_form::{AsDocument, merged, signed, signed_limit, unsigned};
 
-/// A line as it is stored: the indexed fields, and all of it.
+/// A line as it is stored: the indexed fields, and the whole line.
 #[derive(Serialize)]
 struct LineDocument<'a> {
     #[serde(rename = "_id")]
@@ -38,7 +38,7 @@ struct LineDocument<'a> {
     form: Option<i64>,
 }
 
-/// Puts it in the place of the one with its id.
+/// A statement that replaces the line with its id.
 #[derive(Serialize)]
 struct LineStatement<'a> {
     q: LineById<'a>,
@@ -87,7 +87,7 @@ impl ReconciliationStore for MongoStore {
         };
         for outcome in batch::run(&self.database, lines, command).await {
             match outcome {
-                // Another node puts the same line there at this moment.
+                // Another node is inserting the same line at this moment.
                 Ok(()) | Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::PixTaken) => {}
                 Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => return Err(error),
             }
@@ -151,7 +151,8 @@ impl ReconciliationStore for MongoStore {
         if self.insert_one(RUNS, &new).await? {
             return Ok(true);
         }
-        // A node that died in a run loses it with its lease. The node that has it may extend it at any time.
+        // A node that died during a run loses it when its lease ends. The node that holds the lease may extend it at
+        // any time.
         let is_over = doc! { "leaseUntil": { "$lte": claim.now.millis() } };
         let free = doc! { "_id": id, "finishedAt": Bson::Null, "$or": [is_over, { "node": node }] };
         let change = doc! { "$set": { "node": node, "leaseUntil": lease_until } };
@@ -160,7 +161,7 @@ impl ReconciliationStore for MongoStore {
     }
 
     async fn finish_run(&self, claim: &RunClaim) -> Result<(), StoreError> {
-        // A node that lost its lease to another one must not end the run that the other one makes.
+        // A node that lost its lease must not end the run that the new holder is making.
         let own = doc! { "_id": run_of(claim), "node": binary(claim.node), "finishedAt": Bson::Null };
         let change = doc! { "$set": { "finishedAt": claim.now.millis() } };
         within_time(self.collection(RUNS).update_one(own, self.form.with(change))).await.map(drop)
@@ -225,7 +226,7 @@ fn run_of(claim: &RunClaim) -> Document {
     run_id(&claim.source, claim.day)
 }
 
-/// Runs of one source are together in the order of ids, by day.
+/// Returns the id of a run. In the order of ids, the runs of one source are together, sorted by day.
 fn run_id(source: &Source, day: NaiveDate) -> Document {
     doc! { "source": source.as_str(), "day": day.to_string() }
 }

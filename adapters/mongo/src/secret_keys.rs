@@ -1,4 +1,4 @@
-//! The secret key that the store works with, and everything that is sealed.
+//! The secret key that the store works with, and all sealed values.
 
 use async_trait::async_trait;
 use bson::{Document, doc};
@@ -15,7 +15,7 @@ use super::indexes::{APPLICATIONS, BY_ID, SECRET_KEYS, named};
 use super::reading::{find_all, value_in};
 use quita_stored_form::{AsDocument, signed_limit};
 
-/// The id of the one record.
+/// The id of the only record.
 const ID: &str = "record";
 
 /// The id of the key of the audit log.
@@ -74,7 +74,7 @@ impl SecretKeyStore for MongoStore {
         let Some(before) = before else {
             return self.insert_one(SECRET_KEYS, &next).await;
         };
-        // No two ways of sealing give the same text: each has a nonce of its own.
+        // Sealing never gives the same text twice: each sealing has its own nonce.
         let guard =
             doc! { "_id": AUDIT_KEY, "sealed.text": &before.text, "sealed.key": before.key.to_string() };
         self.replace_guarded(SECRET_KEYS, guard, &next).await
@@ -96,15 +96,15 @@ impl SecretKeyStore for MongoStore {
         find_all(&self.collection(APPLICATIONS), after.unwrap_or_default(), options, read).await
     }
 
-    /// Empties copies of payments that interrupted moves to the archive have left. Otherwise the server overwrites when it
-    /// likes, and its oplog and journal keep what was written for a while.
+    /// Empties copies of payments that interrupted moves to the archive have left. Apart from this, the server
+    /// overwrites data when it chooses. Its oplog and journal keep earlier data for a while.
     async fn forget_replaced(&self) -> Result<(), StoreError> {
         self.complete_archiving().await
     }
 }
 
 impl MongoStore {
-    /// The record and the guard of its next write.
+    /// Returns the record and the guard of its next write.
     async fn find_record(&self) -> Result<Option<(KeyRecord, i64)>, StoreError> {
         let id: Document = doc! { "_id": ID };
         let Some(found) = within_time(self.collection(SECRET_KEYS).find_one(id)).await? else {

@@ -1,4 +1,4 @@
-//! Comparison of a clock with that of the server.
+//! Comparison of the local clock with that of the server.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use super::connect;
 use super::failure::within_time;
 use super::threads::Threads;
 
-/// Returns the milliseconds by which the clock of the server that the URI names is ahead of this one, to within half of
-/// the time that the server takes to answer; negative if it is behind.
+/// Returns the milliseconds by which the clock of the server that the URI names is ahead of the local one; negative if
+/// it is behind. The error is at most half of the time that the server takes to answer.
 ///
 /// # Errors
-/// [`StoreError::Unavailable`] if no primary answers, it does not tell its time, or the URI can't be used.
+/// [`StoreError::Unavailable`] if no primary answers, the answer has no time, or the URI can't be used.
 pub async fn server_ahead_ms(uri: &str, clock: Arc<dyn Clock>) -> Result<i64, StoreError> {
     let threads = Arc::new(Threads::start()?);
     threads.run(compare(uri.to_owned(), clock)).await?
@@ -23,7 +23,7 @@ pub async fn server_ahead_ms(uri: &str, clock: Arc<dyn Clock>) -> Result<i64, St
 async fn compare(uri: String, clock: Arc<dyn Clock>) -> Result<i64, StoreError> {
     let (client, _) = connect::client(&uri).await?;
     let admin = client.database("admin");
-    // The connection is made by then: the next answer takes no longer than the way there and back.
+    // The connection exists after this ping, so the next answer takes no longer than one round trip.
     within_time(admin.run_command(doc! { "ping": 1 })).await?;
     let asked_at = clock.now();
     let hello = within_time(admin.run_command(doc! { "hello": 1 })).await?;

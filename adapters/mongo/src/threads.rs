@@ -1,8 +1,8 @@
-//! Threads of the driver's own, where it reads and writes its connections.
+//! The driver's own threads, which read and write its connections.
 //!
-//! A reply arrives in pieces. Each would wake the thread that connected, which would wake the one that waits. So what
-//! is large or frequent, which is payments, is run there too: the thread that is woken reads on, encodes and decodes,
-//! and wakes the caller once.
+//! A reply arrives in pieces. Each piece would wake the thread that connected, which would then wake the waiting one.
+//! So large or frequent work, which means payments, runs on these threads too. The thread that is woken reads on,
+//! encodes and decodes, and wakes the caller once.
 
 use std::future::Future;
 use std::thread::available_parallelism;
@@ -10,15 +10,15 @@ use std::thread::available_parallelism;
 use quita_ports::StoreError;
 use tokio::runtime::{Builder, Runtime};
 
-/// One thread for this many cores.
+/// Number of cores for each thread.
 const CORES_PER_THREAD: usize = 4;
 
-/// Runs what talks to MongoDB about payments.
+/// Threads that run MongoDB operations on payments.
 #[derive(Debug)]
 pub(super) struct Threads(Option<Runtime>);
 
 impl Threads {
-    /// Starts them.
+    /// Starts the threads.
     pub(super) fn start() -> Result<Self, StoreError> {
         let cores = available_parallelism().map_or(1, usize::from);
         let runtime = Builder::new_multi_thread()
@@ -30,11 +30,11 @@ impl Threads {
         Ok(Self(Some(runtime.map_err(no_thread)?)))
     }
 
-    /// Runs this work on these threads. It is finished even if nobody waits for it any longer, unless the store is
-    /// dropped.
+    /// Runs this work on these threads. The work is finished even if nobody waits for it any longer, unless the store
+    /// is dropped.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if it panicked: what became of it is unknown.
+    /// [`StoreError::Unavailable`] if the work panicked: its outcome is unknown.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
@@ -46,7 +46,7 @@ impl Threads {
 }
 
 impl Drop for Threads {
-    /// Does not wait: a runtime's own threads may not.
+    /// Shuts down without waiting, because a runtime's own threads must not block.
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();

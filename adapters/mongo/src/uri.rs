@@ -1,6 +1,6 @@
-//! Mistakes in a MongoDB URI, named without what may be secret in it.
+//! Mistakes in a MongoDB URI, described without any possible secret.
 //!
-//! The driver's own messages may quote a part of the password. So each part of a URI that it refuses is tried alone.
+//! The driver's own messages may quote part of the password. So each part of a refused URI is tried alone.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::path::Path;
 use mongodb::error::ErrorKind;
 use mongodb::options::{ConnectionString, Tls, TlsOptions};
 
-/// Longest name of an option that is shown.
+/// Maximum length of an option's name that is shown.
 const NAME_LENGTH: usize = 40;
 
 const FORM: &str = "it is written mongodb://USER:PASSWORD@HOST:PORT/DATABASE?replicaSet=NAME";
@@ -22,11 +22,11 @@ const OPTION_FORM: &str = "its options are written NAME=VALUE, with & between th
                            percent-encoded";
 const OPTIONS: &str = "its options do not go together";
 
-/// Returns the mistake in a URI, if one is found without a connection. No name is resolved. The text goes on from "it
+/// Returns the mistake in a URI, if one is found without a connection. No name is resolved. The text continues "it
 /// can't be used: ".
 pub fn uri_mistake(uri: &str) -> Option<String> {
     let Some(parts) = UriParts::of(uri) else { return Some(FORM.into()) };
-    // Before the driver reads it, which takes any two bytes behind a % for characters.
+    // Checked before the driver reads the URI, because it decodes any two bytes after a % as a character.
     if parts.user.is_some_and(has_bare_percent) {
         return Some(CREDENTIALS.into());
     }
@@ -39,7 +39,7 @@ pub fn uri_mistake(uri: &str) -> Option<String> {
     }
 }
 
-/// Parts of a URI, as the driver tells them apart.
+/// Parts of a URI, separated as the driver does.
 #[derive(Debug)]
 struct UriParts<'a> {
     scheme: &'a str,
@@ -72,7 +72,7 @@ impl<'a> UriParts<'a> {
 
     fn mistake(&self) -> String {
         let options = self.options.unwrap_or_default();
-        // A password with a question mark ends among the options, so none of these may be shown.
+        // A password with a question mark ends up among the options, so no option may be shown then.
         if options.contains('@')
             || self.user.is_some_and(|user| is_refused(&format!("mongodb://{user}@host")))
         {
@@ -88,7 +88,7 @@ impl<'a> UriParts<'a> {
         wrong.unwrap_or_else(|| OPTIONS.into())
     }
 
-    /// Returns the mistake in this option, if the driver refuses it beside the user and the hosts alone.
+    /// Returns the mistake in this option, if the driver refuses it together with only the user and the hosts.
     fn wrong_option(&self, option: &str) -> Option<String> {
         let user = self.user.map(|user| format!("{user}@")).unwrap_or_default();
         let alone = format!("{}://{user}{}/?{option}", self.scheme, self.hosts);

@@ -1,4 +1,4 @@
-//! A trial of writing that leaves nothing, and the room on the server's disk.
+//! A trial write that leaves nothing behind, and a check of the free space on the server's disk.
 
 use bson::{Document, doc};
 use quita_ports::StoreError;
@@ -7,23 +7,24 @@ use super::MongoStore;
 use super::failure::within_time;
 use super::indexes::STORED_FORM;
 
-/// Least room on the disk: MongoDB makes its next journal file of this size before it is needed.
+/// Minimum free space: MongoDB creates its next journal file of this size before it is needed.
 ///
 /// Source: <https://www.mongodb.com/docs/manual/core/journaling/>, "approximately every 100 MB of data".
 const ROOM: u64 = 100 * MEBIBYTE;
 const MEBIBYTE: u64 = 1024 * 1024;
 
 impl MongoStore {
-    /// Tries whether the store takes writes, without leaving one: an update of a document that does not exist.
+    /// Checks that the store takes writes without leaving one: it updates a document that does not exist.
     ///
     /// # Errors
-    /// [`StoreError::Full`] if its disk has hardly any room; otherwise why nothing can be written.
+    /// [`StoreError::Full`] if its disk is almost full; otherwise the reason why nothing can be written.
     pub async fn try_write(&self) -> Result<(), StoreError> {
-        // A filter without a match still needs a primary that takes writes, and leaves nothing in oplog or journal.
+        // An update that matches nothing still needs a primary that takes writes, but leaves nothing in oplog or
+        // journal.
         let nobody = doc! { "_id": "none" };
         let forms = self.collection(STORED_FORM);
         within_time(forms.update_one(nobody, doc! { "$set": { "tried": true } })).await?;
-        // A user may lack the right to ask. The update has told what matters more.
+        // A user may lack the right to run this command. The update has already shown the more important fact.
         match within_time(self.database.run_command(doc! { "dbStats": 1 })).await {
             Ok(stats) => judge_room(&stats),
             Err(_) => Ok(()),

@@ -6,15 +6,16 @@ use async_trait::async_trait;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use ureq::Agent;
 
-/// Part of an answer that is read: the number of refused spans.
+/// Maximum bytes of an answer that are read: it contains the number of refused spans.
 const LONGEST_ANSWER: u64 = 64 * 1024;
 
-/// Posts to a collector, and waits for the answer on the thread of the caller: the exporter has one of its own.
+/// Posts to a collector, and waits for the answer on the caller's thread: the exporter has its own thread.
 #[derive(Debug)]
 pub(super) struct Collector(Agent);
 
 impl Collector {
-    /// Gives a request this long altogether. No proxy of the environment is used, no redirect is followed.
+    /// Creates a collector with this time-out for a whole request. No proxy of the environment is used, and no redirect
+    /// is followed.
     pub(super) fn new(time_out: Duration) -> Self {
         let settings = Agent::config_builder()
             .timeout_global(Some(time_out))

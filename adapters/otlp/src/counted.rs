@@ -1,4 +1,4 @@
-//! Counts of spans: sent, and lost.
+//! Counts of sent and lost spans.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,18 +14,18 @@ const LOGGED_EVERY: Duration = Duration::from_secs(60);
 /// Outcome of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// The collector answered that it took the batch; whether it kept every span it may say in its own log.
+    /// The collector answered that it accepted the batch; only its own log may tell if it kept every span.
     Exported,
-    /// It was lost: there was no room, or the collector did not accept it.
+    /// The span was lost: there was no room, or the collector did not accept it.
     Lost,
 }
 
-/// The spans between their end and the collector, counted.
+/// Counts of the spans between their end and the collector.
 pub(super) struct Queue {
     room: usize,
-    /// Those that wait and those that are under way.
+    /// Spans that wait, and spans that are being sent.
     waiting: AtomicUsize,
-    /// Lost since it was last logged.
+    /// Spans lost since the last log line about losses.
     lost: AtomicUsize,
     logged_at: Mutex<Option<Instant>>,
     tell: Box<dyn Fn(Fate, usize) + Send + Sync>,
@@ -44,7 +44,7 @@ impl Queue {
         Self { room, waiting, lost, logged_at: Mutex::default(), tell: Box::new(tell) }
     }
 
-    /// Counts one more that waits, or that is lost if as many wait as may.
+    /// Counts one more waiting span. If the queue is full, the span counts as lost.
     pub(super) fn has_room(&self) -> bool {
         // Counted before it is compared: two threads that compared first could both take the last place.
         let has_room = self.waiting.fetch_add(1, Ordering::Relaxed) < self.room;
@@ -55,7 +55,7 @@ impl Queue {
         has_room
     }
 
-    /// This many were sent, or could not be.
+    /// Counts this many spans as sent, or as failed.
     fn ended(&self, count: usize, result: &OTelSdkResult) {
         self.waiting.fetch_sub(count, Ordering::Relaxed);
         match result {
@@ -69,7 +69,7 @@ impl Queue {
         (self.tell)(Fate::Lost, count);
     }
 
-    /// Logs what was lost, unless that was logged lately.
+    /// Logs the losses, unless a log line about them is recent.
     fn log_losses(&self, why: Option<&OTelSdkError>) {
         let mut logged_at = self.logged_at.lock().unwrap_or_else(PoisonError::into_inner);
         let is_due = logged_at.is_none_or(|at| at.elapsed() >= LOGGED_EVERY);
@@ -82,7 +82,7 @@ impl Queue {
         tracing::warn!(spans, why, "spans of traces were lost; payments are not concerned");
     }
 
-    /// Logs what was lost since it was last logged: nobody will any more.
+    /// Logs the losses since the last log line: no later call will do it.
     pub(super) fn close(&self, is_flushed: bool) {
         let left = if is_flushed { 0 } else { self.waiting.load(Ordering::Relaxed) };
         let spans = self.lost.swap(0, Ordering::Relaxed).saturating_add(left);

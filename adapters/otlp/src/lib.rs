@@ -1,4 +1,4 @@
-//! Traces, to a collector: OTLP over HTTP, in protobuf.
+//! Traces, sent to a collector: OTLP over HTTP, in protobuf.
 //!
 //! Ended spans wait in a bounded queue for a dedicated thread, which sends them in batches. A slow or unavailable
 //! collector costs spans, never time. Spans that find no room or can't be sent are lost, counted, and logged once a
@@ -30,20 +30,20 @@ use counted::{Counted, Queue};
 /// Path of a collector's traces, below its address.
 const PATH: &str = "v1/traces";
 
-/// Spans that may wait to be sent, and be under way.
+/// Maximum number of spans that wait or are being sent.
 const QUEUE: usize = 8_192;
 
-/// Spans of one request, and how long they are gathered at most.
+/// Maximum number of spans in a request, and the longest time for which they are gathered.
 const BATCH: usize = 512;
 const GATHERED_FOR: Duration = Duration::from_secs(1);
 
 /// Time limit of a request.
 const TIME_OUT: Duration = Duration::from_secs(5);
 
-/// Time limit of the last spans, when the service stops.
+/// Time limit for the last spans when the service stops.
 const FLUSH_WITHIN: Duration = Duration::from_secs(2);
 
-/// The exporter can't be made of these settings.
+/// Error of an exporter that can't be created from these settings.
 #[derive(Debug, Error)]
 #[error("traces can't be exported: {0}")]
 pub struct OtlpError(String);
@@ -58,10 +58,10 @@ pub struct OtlpTracer {
 }
 
 impl OtlpTracer {
-    /// Starts to send this share of the traces to the collector at this address; tells the fate of every span.
+    /// Starts to send this share of the traces to the collector at this address; reports the fate of every span.
     ///
     /// # Errors
-    /// Fails if the exporter does not understand the address, or one of the standard `OTEL_…` variables.
+    /// Fails if the exporter rejects the address, or one of the standard `OTEL_…` variables.
     pub fn start(
         endpoint: &Url,
         share: TraceShare,
@@ -73,7 +73,8 @@ impl OtlpTracer {
             .with_http_client(Collector::new(TIME_OUT))
             .with_endpoint(address(endpoint))
             .with_timeout(TIME_OUT)
-            // Traces are worth no queue behind a collector that is away: what it does not take is lost and counted.
+            // Traces do not justify a queue for an unavailable collector: spans that it does not accept are lost and
+            // counted.
             .with_retry_policy(RetryPolicy::disabled())
             .build()
             .map_err(|error| OtlpError(error.to_string()))?;
@@ -95,9 +96,10 @@ impl OtlpTracer {
         Ok(Self { share, ids: RandomIdGenerator::default(), scope, queue, processor })
     }
 
-    /// Sends what waits, and stops. Blocks its thread for two seconds at most; what was not sent by then is lost.
+    /// Sends waiting spans, and stops. It blocks its thread for at most two seconds; spans that were not sent by then
+    /// are lost.
     pub fn stop(&self) {
-        // What goes wrong is lost spans, and those are reported.
+        // A failure here only means lost spans, which are reported.
         let flushed = self.processor.shutdown_with_timeout(FLUSH_WITHIN);
         self.queue.close(flushed.is_ok());
     }
@@ -122,14 +124,14 @@ impl Tracer for OtlpTracer {
     }
 
     fn ended(&self, span: EndedSpan) {
-        // Counted here, because the processor drops what is too much without telling how many.
+        // Counted here, because the processor drops excess spans without reporting their number.
         if self.queue.has_room() {
             self.processor.on_end(span_data::of(span, &self.scope));
         }
     }
 }
 
-/// The address that traces are posted to. One that names the path already is taken as it is.
+/// Returns the address to which traces are posted. An address that contains the path already is used unchanged.
 fn address(endpoint: &Url) -> String {
     let base = endpoint.as_str().trim_end_matches('/');
     if base.ends_with(PATH) { base.to_owned() } else { format!("{base}/{PATH}") }

@@ -1,4 +1,4 @@
-//! A span as the exporter has it.
+//! A span in the exporter's form.
 
 use std::num::{NonZeroU64, NonZeroU128};
 
@@ -7,7 +7,7 @@ use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 use quita_ports::trace::{EndedSpan, Parent, Position, SpanId, SpanKind, TraceId, Value};
 
-/// The exporter's form of it.
+/// Converts a span to the exporter's form.
 pub(super) fn of(span: EndedSpan, scope: &InstrumentationScope) -> SpanData {
     let (parent_span_id, parent_span_is_remote) = match span.parent {
         Parent::None => (opentelemetry::trace::SpanId::INVALID, false),
@@ -54,12 +54,12 @@ fn from_span_id(id: SpanId) -> opentelemetry::trace::SpanId {
     opentelemetry::trace::SpanId::from_bytes(id.0.get().to_be_bytes())
 }
 
-/// An id that was drawn. Nothing but zeros is no id, and next to impossible.
+/// Converts a random id. All zeros is not a valid id, and next to impossible.
 pub(super) fn trace_id(drawn: opentelemetry::trace::TraceId) -> TraceId {
     TraceId(NonZeroU128::new(u128::from_be_bytes(drawn.to_bytes())).unwrap_or(NonZeroU128::MIN))
 }
 
-/// An id that was drawn.
+/// Converts a random id.
 pub(super) fn span_id(drawn: opentelemetry::trace::SpanId) -> SpanId {
     SpanId(NonZeroU64::new(u64::from_be_bytes(drawn.to_bytes())).unwrap_or(NonZeroU64::MIN))
 }

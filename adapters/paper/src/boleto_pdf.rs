@@ -13,10 +13,10 @@ use crate::slip::BoletoSlip;
 const LEFT_UM: i64 = 10_000;
 /// Width of both parts; the model allows 170 to 216 mm.
 const WIDTH_UM: i64 = 190_000;
-/// Position of the cut: the ficha below is 107 mm high, of 95 to 108 allowed.
+/// Position of the cut: the ficha below it is 107 mm high; 95 to 108 mm are allowed.
 const CUT_UM: i64 = 190_000;
 
-/// Draws the slip. Texts that do not fit get smaller, then end in `…`; nothing leaves its cell.
+/// Draws the slip. Texts that do not fit are shrunk, then cut with `…`; nothing leaves its cell.
 #[must_use]
 pub fn boleto_pdf(slip: &BoletoSlip) -> Vec<u8> {
     let mut sheet = Sheet::new();

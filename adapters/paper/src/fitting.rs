@@ -1,9 +1,9 @@
-//! Fitting of text into its place on paper: smaller, then truncated, or broken into lines, but never beyond the edge.
+//! Fitting of text into its room on paper: shrunk, then cut, or broken into lines, but never beyond the edge.
 
 use crate::helvetica::Font;
 use crate::win_ansi;
 
-/// Text never gets smaller than this share of its size: seven tenths.
+/// Text never shrinks below this share of its size: seven tenths.
 const SMALLEST_TENTHS: i64 = 7;
 /// `…` in Windows-1252.
 const ELLIPSIS: u8 = 0x85;
@@ -32,7 +32,8 @@ pub(crate) fn fit(text: &str, font: Font, size_um: i64, room_um: i64) -> FittedT
     FittedText { bytes: cut(bytes, font, smallest_um, room_um), size_um: smallest_um }
 }
 
-/// Breaks `text` between words into at most `most_lines` lines; the last one takes the rest and is to be fitted.
+/// Breaks `text` between words into at most `most_lines` lines. The last line has the rest, which still has to be
+/// fitted.
 pub(crate) fn wrap(text: &str, font: Font, size_um: i64, room_um: i64, most_lines: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

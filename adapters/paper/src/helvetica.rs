@@ -10,7 +10,7 @@ pub(crate) enum Font {
 }
 
 impl Font {
-    /// Thousandths of the font size for each code from 32 to 255 in Windows-1252.
+    /// Returns the width of each code from 32 to 255 in Windows-1252, in thousandths of the font size.
     pub(crate) fn widths(self) -> &'static [i64; 224] {
         match self {
             Self::Regular => &REGULAR,
@@ -18,7 +18,7 @@ impl Font {
         }
     }
 
-    /// Width of encoded text in micrometres at a font size in micrometres.
+    /// Returns the width of encoded text in micrometres at a font size in micrometres.
     pub(crate) fn measure(self, text: &[u8], size_um: i64) -> i64 {
         let thousandths: i64 = text.iter().map(|code| self.width_of(*code)).sum();
         thousandths * size_um / 1000

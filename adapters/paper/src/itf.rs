@@ -1,6 +1,6 @@
 //! The bar code of a boleto: Interleaved 2 of 5 as exact lengths and as SVG.
 //!
-//! Sizes follow FEBRABAN's ficha de compensação: 103 mm wide, 13 mm high, wide bars three narrow ones.
+//! Sizes follow FEBRABAN's ficha de compensação: 103 mm wide, 13 mm high, a wide bar as wide as three narrow ones.
 
 use quita_domain::boleto::interleaved::{Width, modules};
 
@@ -8,7 +8,7 @@ use quita_domain::boleto::interleaved::{Width, modules};
 pub const WIDTH_UM: i64 = 103_000;
 /// Height of the bars in micrometres.
 pub const HEIGHT_UM: i64 = 13_000;
-/// Narrow modules of white left and right in the SVG: 5.09 mm, where the rule asks for 5 mm.
+/// White margin on each side in the SVG, in narrow modules: 5.09 mm, where the rule requires 5 mm.
 const QUIET_MODULES: i64 = 20;
 /// Digits of a boleto's bar code.
 const DIGITS: usize = 44;
@@ -31,7 +31,7 @@ pub struct Bar {
     pub width_um: i64,
 }
 
-/// The text is not the 44 digits of a boleto's bar code.
+/// Error of a text that is not the 44 digits of a boleto's bar code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a boleto's bar code has 44 digits and nothing else")]
 pub struct NotABarcode;
@@ -43,7 +43,7 @@ struct ModuleSpan {
 }
 
 impl ItfBarcode {
-    /// Lays out the bars of 44 digits; their check digit is not looked at.
+    /// Lays out the bars of 44 digits. The check digit is not checked.
     ///
     /// # Errors
     /// [`NotABarcode`] if the text is anything else.
@@ -64,7 +64,7 @@ impl ItfBarcode {
         Ok(Self { bars, width: left })
     }
 
-    /// The black bars over exactly 103 mm; rounding never adds up.
+    /// Returns the black bars over exactly 103 mm; rounding errors do not accumulate.
     pub fn bars(&self) -> impl Iterator<Item = Bar> {
         let total = self.width.max(1);
         let place = move |module: i64| WIDTH_UM * module / total;
@@ -74,10 +74,10 @@ impl ItfBarcode {
         })
     }
 
-    /// The bars as an SVG element with quiet zones and opaque white ground, sized in millimetres.
+    /// Returns the bars as an SVG element with quiet zones and an opaque white background, sized in millimetres.
     ///
-    /// One unit of the view box is one narrow module, so a style that gives it a multiple of 445 pixels
-    /// puts every edge on a pixel.
+    /// One unit of the view box is one narrow module. A style with a width of a multiple of 445 pixels therefore puts
+    /// every edge on a pixel.
     #[must_use]
     pub fn svg(&self) -> String {
         let total = self.width + 2 * QUIET_MODULES;
@@ -105,7 +105,7 @@ impl ItfBarcode {
 mod tests {
     use super::*;
 
-    /// From the public vectors (itf.json), where its elements are listed too.
+    /// From the public vectors (itf.json), which also list its elements.
     const DIGITS_OF_ITAU: &str = "34193164700000100001090000000160057123457000";
 
     #[test]

@@ -2,7 +2,7 @@
 
 use qrcode::{Color, EcLevel, QrCode};
 
-/// Modules of white on each side, which readers rely on (ISO/IEC 18004, section 5.3.8).
+/// White modules on each side, which readers rely on (ISO/IEC 18004, section 5.3.8).
 const QUIET_MODULES: usize = 4;
 /// Side of one module in the PNG. A PIX code then comes out at about 500 pixels.
 const PIXELS_PER_MODULE: usize = 8;
@@ -44,7 +44,7 @@ impl QrImage {
         Ok(Self { rows })
     }
 
-    /// The code as an SVG document: one module is one unit, the white ground is opaque.
+    /// Returns the code as an SVG document: one module is one unit, and the white background is opaque.
     #[must_use]
     pub fn svg(&self) -> String {
         let side = self.rows.len();
@@ -58,7 +58,7 @@ impl QrImage {
         )
     }
 
-    /// The code as an opaque greyscale PNG, eight pixels a module.
+    /// Returns the code as an opaque greyscale PNG, eight pixels a module.
     ///
     /// # Errors
     /// [`QrFailure::Png`] if the encoder refuses, which would be a defect.
@@ -75,7 +75,7 @@ impl QrImage {
         Ok(bytes)
     }
 
-    /// The runs of dark modules of each row: column, row, and length, without the quiet zone.
+    /// Returns the runs of dark modules of each row: column, row, and length, without the quiet zone.
     pub(crate) fn runs(&self) -> Vec<(usize, usize, usize)> {
         let mut runs = Vec::new();
         for (y, row) in self.rows.iter().enumerate() {
@@ -90,12 +90,12 @@ impl QrImage {
         runs
     }
 
-    /// The number of modules of a side, without the quiet zone.
+    /// Returns the number of modules of a side, without the quiet zone.
     pub(crate) fn side(&self) -> usize {
         self.rows.len().saturating_sub(2 * QUIET_MODULES)
     }
 
-    /// One closed path per horizontal run of dark modules: far smaller than a square for each.
+    /// Returns one closed path per horizontal run of dark modules: far smaller than a square for each module.
     fn dark_runs(&self) -> String {
         let mut path = String::new();
         for (y, row) in self.rows.iter().enumerate() {

@@ -9,7 +9,7 @@ use crate::helvetica::Font;
 const PAGE_WIDTH_UM: i64 = 210_000;
 const PAGE_HEIGHT_UM: i64 = 297_000;
 
-/// The ink of everything that is to be read, in thousandths of white.
+/// The grey level of all text to be read, in thousandths of white.
 const BLACK: i64 = 0;
 
 /// A page that is being drawn.
@@ -63,17 +63,17 @@ impl Area {
 }
 
 impl Sheet {
-    /// An empty page.
+    /// Creates an empty page.
     pub(crate) fn new() -> Self {
         Self { content: Content::new() }
     }
 
-    /// Writes one line in black; it is made smaller or cut to stay in its room.
+    /// Writes one line in black. It is shrunk or cut to stay in its room.
     pub(crate) fn text(&mut self, room: TextRoom, style: TextStyle, text: &str) {
         self.text_in_grey(room, style, text, BLACK);
     }
 
-    /// As [`Sheet::text`], in a grey of `grey` thousandths of white.
+    /// Writes one line as [`Sheet::text`] does, in a grey of `grey` thousandths of white.
     pub(crate) fn text_in_grey(&mut self, room: TextRoom, style: TextStyle, text: &str, grey: i64) {
         let fitted = fitting::fit(text, style.font, style.size_um, room.width_um);
         let spare_um = room.width_um - style.font.measure(&fitted.bytes, fitted.size_um);
@@ -102,7 +102,7 @@ impl Sheet {
         self.content.stroke();
     }
 
-    /// Draws a straight bar, a line as thick as the area is high or wide.
+    /// Draws a straight bar: a line as thick as the area.
     pub(crate) fn bar(&mut self, area: Area) {
         self.content
             .set_fill_gray(thousandths(BLACK))
@@ -127,7 +127,7 @@ impl Sheet {
             .restore_state();
     }
 
-    /// Ends the page and gives the PDF document.
+    /// Finishes the page and returns the PDF document.
     pub(crate) fn into_pdf(self, title: &str) -> Vec<u8> {
         let [catalog, pages, page, info, content] = [1, 2, 3, 4, 5].map(Ref::new);
         let mut pdf = Pdf::new();
@@ -162,7 +162,7 @@ impl Sheet {
     }
 }
 
-/// The widths go into the file, so that a reader with another face keeps every text in its room.
+/// Writes a font with its widths, so that a reader with another font keeps every text in its room.
 fn write_font(pdf: &mut Pdf, font: Font) {
     let (base_font, stem, descriptor) = match font {
         Font::Regular => (Name(b"Helvetica"), 88, Ref::new(8)),
@@ -200,12 +200,12 @@ fn font_ref(font: Font) -> Ref {
     }
 }
 
-/// A distance from the top of the page as PDF counts it, from the bottom.
+/// Converts a distance from the top of the page to PDF's distance from the bottom.
 fn from_bottom(top_um: i64) -> f32 {
     points(PAGE_HEIGHT_UM - top_um)
 }
 
-/// Micrometres as points of 1/72 inch.
+/// Converts micrometres to points of 1/72 inch.
 fn points(length_um: i64) -> f32 {
     thousandths(length_um * 72_000 / 25_400)
 }
@@ -214,7 +214,7 @@ fn whole(number: i64) -> f32 {
     thousandths(number * 1000)
 }
 
-/// The one place where a length becomes a float: the PDF library takes nothing else.
+/// The only place where a length becomes a float: the PDF library takes nothing else.
 #[allow(
     clippy::as_conversions,
     clippy::cast_precision_loss,

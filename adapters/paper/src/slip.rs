@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 
 use crate::itf::ItfBarcode;
 
-/// Everything a boleto shows. Texts are printed as they are, cut where they do not fit.
+/// Everything that a boleto shows. Texts are printed unchanged, and cut if they do not fit.
 #[derive(Debug, Clone)]
 pub struct BoletoSlip {
     /// Bank code with its digit, as in `001-9`.
@@ -21,7 +21,7 @@ pub struct BoletoSlip {
     pub agency_and_account: String,
     /// Nosso número as the bank prints it.
     pub our_number: String,
-    /// The beneficiary's own number of the document.
+    /// The beneficiary's own number for the document.
     pub document_number: String,
     /// Espécie do documento, as in `DM`.
     pub document_kind: String,
@@ -41,11 +41,11 @@ pub struct BoletoSlip {
     pub terms: Vec<String>,
     /// Instructions of the beneficiary. The receipt prints all; the ficha, with the terms, at most seven lines.
     pub instructions: Vec<String>,
-    /// BR Code of the PIX that pays it as well.
+    /// BR Code of the PIX that also pays it.
     pub pix_code: Option<String>,
     /// Payer.
     pub payer: Party,
-    /// A slip that no bank knows is marked as worthless on both parts.
+    /// True for a slip that no bank knows: both parts are marked as worthless.
     pub is_test: bool,
 }
 
@@ -54,7 +54,7 @@ pub struct BoletoSlip {
 pub struct Party {
     /// Full name.
     pub name: String,
-    /// CPF or CNPJ with its punctuation, with the word before it, as in `CNPJ 00.000.000/0001-91`.
+    /// CPF or CNPJ with its punctuation and its name, as in `CNPJ 00.000.000/0001-91`.
     pub document_formatted: String,
     /// Address, one entry per printed line.
     pub address: Vec<String>,

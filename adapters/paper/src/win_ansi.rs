@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Codes 0x80 to 0x9F; a space where the code stands for nothing.
+/// Codes 0x80 to 0x9F; a space for undefined codes.
 const HIGH_CONTROLS: &str = "€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ";
 
 /// Letters that Unicode does not decompose into a Latin letter and a mark.
@@ -26,9 +26,10 @@ const LOOKALIKES: [(char, &str); 16] = [
     ('\u{2009}', " "),
 ];
 
-/// Encodes `text`; what the alphabet lacks loses its marks, and what is left over becomes `?`.
+/// Encodes `text`. Characters that are not in the alphabet lose their diacritics; any others become `?`.
 ///
-/// Control characters and line ends become spaces; what takes no width (zero-width spaces, direction marks) goes.
+/// Control characters and line ends become spaces; characters without width (zero-width spaces, direction marks) are
+/// removed.
 pub(crate) fn encode(text: &str) -> Vec<u8> {
     text.nfc().flat_map(encode_char).collect()
 }

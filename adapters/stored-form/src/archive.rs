@@ -1,9 +1,10 @@
-//! Answers that are put together from the payments and the archive.
+//! Answers that are merged from the payments and the archive.
 
-/// Puts what both hold in order, and takes the first of it. What is found in both comes once, as it was found first.
+/// Sorts the results from both collections, and returns the first ones. A payment found in both appears once, as it was
+/// found first.
 pub fn merged<T, P: Ord>(mut found: Vec<T>, place: impl Fn(&T) -> P, limit: usize) -> Vec<T> {
     found.sort_by_key(&place);
-    // The sort is stable and `dedup_by` keeps the first, so what the payments answered wins over an archived copy.
+    // The sort is stable and `dedup_by` keeps the first, so an answer from the payments wins over an archived copy.
     found.dedup_by(|later, first| place(later) == place(first));
     found.truncate(limit);
     found

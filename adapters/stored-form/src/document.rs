@@ -1,7 +1,7 @@
 //! Values as BSON documents.
 //!
-//! A payment is a large tree of tagged enums: each crate that encodes it by serde's generics compiles all of that again.
-//! So it is compiled once, here, behind functions that are not generic.
+//! A payment is a large tree of tagged enums, and each crate that encodes it through serde's generics compiles all of
+//! that again. So it is compiled once, here, behind functions that are not generic.
 
 mod reader;
 
@@ -23,21 +23,21 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::form::downgraded;
 use reader::read;
 
-/// A value that a store can keep.
+/// A value that a store can contain.
 pub trait ToDocument {
     /// Returns the value as a document.
     ///
     /// # Errors
-    /// [`StoreError::Unreadable`] if it holds a number that BSON has no room for.
+    /// [`StoreError::Unreadable`] if it contains a number that does not fit into BSON.
     fn to_document(&self) -> Result<RawDocumentBuf, StoreError>;
 }
 
-/// A value that a store gives back.
+/// A value that a store returns.
 pub trait FromDocument: Sized {
     /// Reads a document. The error names `what` and never shows stored values.
     ///
     /// # Errors
-    /// [`StoreError::Unreadable`] if the document is no such value.
+    /// [`StoreError::Unreadable`] if the document is not such a value.
     fn from_document(bytes: &[u8], what: &str) -> Result<Self, StoreError>;
 }
 
@@ -101,7 +101,7 @@ from_document!(
     User,
 );
 
-/// A payment may be in any form that this program knows.
+/// A payment may be stored in any form that this program knows.
 impl FromDocument for Payment {
     fn from_document(bytes: &[u8], what: &str) -> Result<Self, StoreError> {
         let document = RawDocument::from_bytes(bytes);
@@ -113,11 +113,11 @@ impl FromDocument for Payment {
     }
 }
 
-/// Reads a document of a store's own, as [`FromDocument::from_document`] does. Generic: each type is compiled where it is
-/// asked for.
+/// Reads a document of a store's own type, as [`FromDocument::from_document`] does. This is generic: each type is
+/// compiled in the crate that needs it.
 ///
 /// # Errors
-/// [`StoreError::Unreadable`] if the document is no such value.
+/// [`StoreError::Unreadable`] if the document is not such a value.
 pub fn from_document<'de, T: Deserialize<'de>>(
     document: &'de RawDocument,
     what: &str,

@@ -1,7 +1,7 @@
 //! Number of the stored form: schema, indexes and documents, of both stores.
 //!
 //! A store keeps the number of its form. A program reads and writes the form that it finds, up to [`known`], until
-//! `quita store upgrade` brings the store into that one. See decision 44.
+//! `quita store upgrade` brings the store into that newest form. See decision 44.
 
 #[cfg(feature = "made-up-form")]
 use std::sync::LazyLock;
@@ -15,11 +15,11 @@ use quita_ports::{StoreError, StoreForm};
 
 use crate::ToDocument;
 
-/// Number of the newest form that this program reads and writes. Raised with every change that an older program does
-/// not read, or would undo.
+/// Number of the newest form that this program reads and writes. It is raised with every change that an older program
+/// can't read, or would undo.
 pub const VERSION: i64 = if cfg!(feature = "made-up-form") { MADE_UP } else { 1 };
 
-/// Number of the form with which upgrades are tried while there is no second one.
+/// Number of the form that tests of upgrades use while there is no second one.
 const MADE_UP: i64 = 2;
 
 /// Returns the number of the newest form that this program reads and writes: [`VERSION`].
@@ -29,7 +29,7 @@ pub const fn known() -> i64 {
 }
 
 /// Returns the number of the newest form that this program reads and writes: [`VERSION`], or 1 if the environment has
-/// `MADE_UP_FORM=unknown`. So one program is both versions of a trial.
+/// `MADE_UP_FORM=unknown`. So one program is both versions in a test.
 #[cfg(feature = "made-up-form")]
 pub fn known() -> i64 {
     static KNOWN: LazyLock<i64> = LazyLock::new(|| match std::env::var("MADE_UP_FORM").as_deref() {
@@ -39,22 +39,22 @@ pub fn known() -> i64 {
     *KNOWN
 }
 
-/// Version of this program, as a store keeps it with the form that it was brought into.
+/// Version of this program, which a store keeps with the form that the program brought it into.
 pub const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
 /// Form of a store as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// Number that the store has.
+    /// Number stored in the store.
     pub number: i64,
-    /// Version of the program that brought it into this form. Stores from before the first release have none.
+    /// Version of the program that brought the store into this form. Stores from before the first release have none.
     pub program: Option<String>,
-    /// True while an upgrade rewrites what is stored in the form before.
+    /// True while an upgrade rewrites documents of the previous form.
     pub is_upgrading: bool,
 }
 
 impl Found {
-    /// Returns the form as callers of the store have it.
+    /// Returns the form for callers of the store.
     pub fn form(&self) -> StoreForm {
         StoreForm { number: self.number, known: known(), is_upgrading: self.is_upgrading }
     }
@@ -62,7 +62,7 @@ impl Found {
     /// Checks that this program reads the form.
     ///
     /// # Errors
-    /// The reason for which it does not, with the version to install.
+    /// The reason why it can't, with the version to install.
     pub fn check(&self) -> Result<StoreForm, StoreError> {
         let Some(program) = self.program.as_deref() else { return Err(unreleased()) };
         if self.number > known() {
@@ -75,7 +75,7 @@ impl Found {
     }
 }
 
-/// Form of a store as a process met it last.
+/// Form of a store when a process last read it.
 #[derive(Debug)]
 pub struct MetForm {
     number: AtomicI64,
@@ -83,12 +83,12 @@ pub struct MetForm {
 }
 
 impl MetForm {
-    /// Begins with the form that the store had when it was opened.
+    /// Starts with the form that the store had when it was opened.
     pub const fn of(form: StoreForm) -> Self {
         Self { number: AtomicI64::new(form.number), is_upgrading: AtomicBool::new(form.is_upgrading) }
     }
 
-    /// Notes the form. Its number only rises: a reader may be late with the one of before an upgrade.
+    /// Records the form. Its number can only rise: a reader may be late with the form from before an upgrade.
     pub fn note(&self, form: StoreForm) {
         if self.number.fetch_max(form.number, Ordering::Relaxed) <= form.number {
             self.is_upgrading.store(form.is_upgrading, Ordering::Relaxed);
@@ -100,14 +100,14 @@ impl MetForm {
         self.number.load(Ordering::Relaxed)
     }
 
-    /// Returns the form, beside the newest one that this program knows.
+    /// Returns the form, and the newest one that this program knows.
     pub fn now(&self) -> StoreForm {
         let is_upgrading = self.is_upgrading.load(Ordering::Relaxed);
         StoreForm { number: self.number(), known: known(), is_upgrading }
     }
 }
 
-/// Explains why a store of a newer form is left alone.
+/// Explains why a store in a newer form is not opened.
 pub fn too_new(number: i64, program: &str) -> String {
     format!(
         "its stored form has number {number}, and this version of Quita ({PROGRAM}) reads forms up to number {}: \
@@ -116,7 +116,7 @@ pub fn too_new(number: i64, program: &str) -> String {
     )
 }
 
-/// Explains why a store is left alone whose form was never released.
+/// Explains why a store in a form that was never released is not opened.
 pub fn unreleased() -> StoreError {
     StoreError::Unreadable(String::from(
         "its stored form is of before the first release, and is not read any more: move it away and start with an empty \
@@ -127,7 +127,7 @@ pub fn unreleased() -> StoreError {
 /// Returns the document of a payment in a form.
 ///
 /// # Errors
-/// [`StoreError::Unreadable`] if it holds a number that BSON has no room for.
+/// [`StoreError::Unreadable`] if it contains a number that does not fit into BSON.
 pub fn payment_document(payment: &Payment, form: i64) -> Result<RawDocumentBuf, StoreError> {
     let document = payment.to_document()?;
     if form < MADE_UP {
@@ -136,10 +136,10 @@ pub fn payment_document(payment: &Payment, form: i64) -> Result<RawDocumentBuf, 
     Ok(rewritten(&document, made_up_field())?.unwrap_or(document))
 }
 
-/// Returns the document of a payment in the form of this program; `None` if it is in that one already.
+/// Returns the document of a payment in the form of this program; `None` if it is in this form already.
 ///
 /// # Errors
-/// [`StoreError::Unreadable`] if the bytes are no document.
+/// [`StoreError::Unreadable`] if the bytes are not a document.
 pub fn upgraded(bytes: &[u8]) -> Result<Option<RawDocumentBuf>, StoreError> {
     rewritten(RawDocument::from_bytes(bytes).map_err(unreadable)?, made_up_field())
 }
@@ -155,12 +155,12 @@ pub fn needed_by(order: &Order) -> i64 {
     if known() >= MADE_UP && order.metadata.contains_key("made-up-form") { MADE_UP } else { 1 }
 }
 
-/// Field of a payment's document that is named differently in the made-up form: its name before, and since.
+/// Returns the old and the new name of the field whose name differs in the made-up form.
 fn made_up_field() -> Option<(&'static str, &'static str)> {
     (known() >= MADE_UP).then_some(("pageToken", "madeUpToken"))
 }
 
-/// Returns the error of bytes that are no document. It shows nothing of them.
+/// Returns the error for bytes that are not a document. It does not show them.
 fn unreadable<E>(_: E) -> StoreError {
     StoreError::Unreadable("a payment is no document".into())
 }

@@ -1,5 +1,5 @@
-//! The form in which both stores keep values: BSON, the same bytes in either; the indexed fields of a payment, and the
-//! rules that hold in both, the turns of those who list among them.
+//! The form in which both stores keep values: BSON, with the same bytes in both. Also the indexed fields of a payment,
+//! and the rules that apply in both stores, such as the turns of those who list.
 
 mod archive;
 mod document;
@@ -26,20 +26,20 @@ pub use payment_row::PaymentRow;
 /// Returns the BSON document of a value.
 ///
 /// # Errors
-/// [`StoreError::Unreadable`] if it holds a number that BSON has no room for.
+/// [`StoreError::Unreadable`] if it contains a number that does not fit into BSON.
 pub fn encode(value: &impl ToDocument) -> Result<Vec<u8>, StoreError> {
     Ok(value.to_document()?.into_bytes())
 }
 
-/// Reads what [`encode`] wrote. The error names `what` and never shows stored values.
+/// Reads a document that [`encode`] wrote. The error names `what` and never shows stored values.
 ///
 /// # Errors
-/// [`StoreError::Unreadable`] if somebody else wrote something different.
+/// [`StoreError::Unreadable`] if another program wrote something else.
 pub fn decode<T: FromDocument>(bytes: &[u8], what: &str) -> Result<T, StoreError> {
     T::from_document(bytes, what)
 }
 
-/// An entry of a list, with what can't be read in its place; that is logged, though not each time.
+/// Returns an entry of a list; an unreadable one keeps its place. Unreadable entries are logged, but not each time.
 pub fn listed(read: Result<Payment, StoreError>, place: Cursor) -> Listed {
     read.map_err(|error| {
         log_unreadable(&error);
@@ -50,8 +50,8 @@ pub fn listed(read: Result<Payment, StoreError>, place: Cursor) -> Listed {
 /// Part of a payment that a replay reads, with its cursor.
 pub type PastRead = (Cursor, Result<PastPayment, StoreError>);
 
-/// The page that these make: the last one if there are fewer than were asked for. What can't be read is counted, and logged
-/// as in [`listed`].
+/// Returns the page of these payments. It is the last one if it has fewer than requested. Unreadable ones are counted,
+/// and logged as in [`listed`].
 pub fn past_page(read: Vec<PastRead>, limit: usize) -> PastPage {
     let next = read.last().filter(|_| read.len() >= limit).map(|(place, _)| *place);
     let mut page = PastPage { payments: Vec::with_capacity(read.len()), unreadable: 0, next };
@@ -75,11 +75,11 @@ fn log_unreadable(error: &StoreError) {
     }
 }
 
-/// Keeps what could be read, and leaves out what could not: it must not keep the others waiting. What was left out is
-/// logged, though not each time, because it is found again and again.
+/// Keeps the readable results and leaves out the others, which must not keep the readable ones waiting. Omitted ones
+/// are logged, but not each time, because they are found again and again.
 ///
 /// # Errors
-/// Why nothing could be read, if nothing could.
+/// The first reason, if nothing could be read.
 pub fn readable<T>(found: Vec<Result<T, StoreError>>) -> Result<Vec<T>, StoreError> {
     let mut kept = Vec::with_capacity(found.len());
     let mut why = None;
@@ -100,17 +100,17 @@ pub fn readable<T>(found: Vec<Result<T, StoreError>>) -> Result<Vec<T>, StoreErr
     }
 }
 
-/// A count as the signed number that both stores keep.
+/// Converts a count to the signed number that both stores keep.
 pub fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// A limit as the signed number that both stores want.
+/// Converts a limit to the signed number that both stores take.
 pub fn signed_limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-/// A count as a store gives it back; a negative one, which no store makes, is none.
+/// Converts a count from a store. A negative one, which no store writes, becomes zero.
 pub fn unsigned(count: i64) -> u64 {
     u64::try_from(count).unwrap_or(0)
 }

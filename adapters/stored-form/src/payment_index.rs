@@ -1,19 +1,19 @@
-//! Index that a list of payments is read along, the same in both stores.
+//! The index along which a list of payments is read, the same in both stores.
 
 use quita_domain::listing::PaymentFilter;
 
-/// The part of a filter that an index is taken for, in whose order the newest come first.
+/// The part of a filter that selects the index. Along each index the newest payments come first.
 ///
-/// A payer has few payments, and so has a reference; an amount, a status or a method may be that of a million. So for
-/// these the rest of the filter is compared with what their indexes hold besides, and what does not match is passed
-/// over without reading it.
+/// A payer has few payments, and so has a reference; a million payments may have the same amount, status or method. For
+/// these, the rest of the filter is compared with the other values in the index. Entries that do not match are skipped
+/// without reading the payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaymentIndex {
     /// The id of one payment.
     Id,
-    /// A payer's, by CPF or CNPJ.
+    /// The payer's CPF or CNPJ.
     Document,
-    /// A payer's, by e-mail address.
+    /// The payer's e-mail address.
     Email,
     /// By the merchant's own id.
     ExternalReference,
@@ -21,7 +21,7 @@ pub enum PaymentIndex {
     Link,
     /// By amount.
     Amount,
-    /// By due date: those that have one, and what they are compared with.
+    /// The due date, with the values that payments with a due date are compared with.
     DueDate,
     /// By status, by method, or both.
     Kind,
@@ -30,7 +30,7 @@ pub enum PaymentIndex {
 }
 
 impl PaymentIndex {
-    /// The narrowest one for a filter.
+    /// Returns the narrowest index for a filter.
     pub fn of(filter: &PaymentFilter) -> Self {
         if filter.id.is_some() {
             Self::Id

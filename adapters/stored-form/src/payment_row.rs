@@ -14,7 +14,7 @@ pub struct PaymentRow<'a> {
     pub id: Uuid,
     /// The guard of the next write.
     pub revision: i64,
-    /// Id of the write that made it as it is.
+    /// Id of the write that produced its current state.
     pub last_op: Uuid,
     /// Merchant whose payment it is.
     pub merchant: &'a str,
@@ -28,9 +28,9 @@ pub struct PaymentRow<'a> {
     pub email: Option<&'a str>,
     /// The merchant's own id.
     pub external_reference: Option<&'a str>,
-    /// The payment link that it came by.
+    /// The payment link through which it was created.
     pub link: Option<Uuid>,
-    /// Tells by which card it is to be paid; removed when tries of it count no more.
+    /// Identifies the card that pays it; removed once its tries no longer count.
     pub card: Option<&'a str>,
     /// Mark of the card's token that it used; no other payment has it.
     pub used_token: Option<&'a str>,
@@ -40,10 +40,10 @@ pub struct PaymentRow<'a> {
     pub amount: i64,
     /// Due date, as `YYYY-MM-DD`.
     pub due_on: Option<String>,
-    /// Status now. This and what follows may change; what stands above never does, but for the guard, and when the
-    /// payer is erased.
+    /// Current status. This field and the following ones may change. The ones above never change, except the guard, and
+    /// except when the payer is erased.
     pub status: &'static str,
-    /// Time at which it was paid first.
+    /// Time at which it was first paid.
     pub paid_at: Option<i64>,
     /// Time at which the timer must look at it.
     pub due_at: Option<i64>,
@@ -51,18 +51,18 @@ pub struct PaymentRow<'a> {
     pub outbox_at: Option<i64>,
     /// Receiver of that delivery; see [`quita_domain::delivery::address_of`].
     pub outbox_to: Option<String>,
-    /// The states that its deliveries are in, each once.
+    /// The states of its deliveries, each listed once.
     pub delivery_states: Vec<DeliveryState>,
     /// The bank's number of a boleto, bare.
     pub our_number: Option<SlipNumber>,
-    /// Since when it rests, and its payer may be erased some day.
+    /// Time since which it has been at rest, so that its payer may be erased one day.
     pub rests_since: Option<i64>,
-    /// Beneficiary's number on the slip, bare. Changes only with the merchant's own id.
+    /// Beneficiary's number on the slip, bare. It changes only with the merchant's own id.
     pub document_number: Option<SlipNumber>,
 }
 
 impl<'a> PaymentRow<'a> {
-    /// The row of a payment.
+    /// Returns the row of a payment.
     pub fn of(payment: &'a Payment) -> Self {
         let owner = &payment.owner;
         let order = &payment.order;
@@ -70,7 +70,7 @@ impl<'a> PaymentRow<'a> {
         let outbox_at = payment.outbox_at();
         let (our_number, document_number) = slip_numbers_of(payment);
         let outbox_to = outbox_at.and_then(|_| payment.receiver()).map(|receiver| receiver.address);
-        // The masks of an erased payer are no values to search for: all erased payments would share them.
+        // The masked values of an erased payer can't be searched for: all erased payments would share them.
         let payer = (!payment.is_erased()).then_some(&order.payer);
         Self {
             id: payment.id.uuid(),

@@ -1,4 +1,4 @@
-//! Turns for lists: however many lists one caller requests, only a few of them are in the common queue.
+//! Turns for lists: however many lists one caller requests, only a few of them enter the common queue.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,23 +12,24 @@ use tokio::time::timeout;
 /// Party on whose behalf a list is read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Lister {
-    /// This merchant's, in whichever mode.
+    /// This merchant, in either mode.
     Merchant(String),
-    /// Payers at the pages of this merchant's links: strangers, who must not wait in its line, nor it in theirs.
+    /// Payers at the pages of this merchant's links. They are strangers, so neither they nor the merchant wait in the
+    /// other's queue.
     Payers(String),
-    /// The operators', or a command's.
+    /// The operators, or a command.
     Operators,
 }
 
 impl Lister {
-    /// Returns the party that lists these payments: those of one link are for its page.
+    /// Returns the party that lists these payments: those of one link are listed for its page.
     pub fn of(filter: &PaymentFilter) -> Self {
         let merchant = filter.merchant.as_str().into();
         if filter.link.is_some() { Self::Payers(merchant) } else { Self::Merchant(merchant) }
     }
 }
 
-/// Turns by lister. Each may have this many lists under way; its others wait in order for one of these to end.
+/// Turns by lister. Each lister may have this many lists under way; its others wait in order for a turn.
 #[derive(Debug)]
 pub struct Turns {
     at_once: usize,
@@ -41,11 +42,11 @@ impl Turns {
         Self { at_once, lanes: Mutex::default() }
     }
 
-    /// Waits for a turn, which lasts as long as the permit. It belongs into the work itself: who hangs up must not get
-    /// another turn while that goes on.
+    /// Waits for a turn, which lasts as long as the permit. The permit belongs in the work itself: a caller that hangs
+    /// up must not get another turn while the work continues.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if there is none within this time.
+    /// [`StoreError::Unavailable`] if there is no turn within this time.
     pub async fn take(&self, lister: Lister, within: Duration) -> Result<OwnedSemaphorePermit, StoreError> {
         let turn = timeout(within, self.lane(lister).acquire_owned()).await;
         // No lane is ever closed.
@@ -54,13 +55,13 @@ impl Turns {
 
     fn lane(&self, lister: Lister) -> Arc<Semaphore> {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        // Permits, and those who wait for one, hold their lane too.
+        // Permits and tasks that wait for one hold a reference to their lane, too.
         lanes.retain(|_, lane| Arc::strong_count(lane) > 1);
         Arc::clone(lanes.entry(lister).or_insert_with(|| Arc::new(Semaphore::new(self.at_once))))
     }
 }
 
-/// A list had no turn, or no thread, within its time.
+/// Returns the error for a list that had no turn, or no thread, within its time.
 pub fn waited_too_long() -> StoreError {
     StoreError::Unavailable("a list waited too long for those before it".into())
 }

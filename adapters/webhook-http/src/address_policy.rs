@@ -1,4 +1,4 @@
-//! Policy of the addresses that may be dialled.
+//! Policy for the addresses that may be dialled.
 
 use std::net::IpAddr;
 
@@ -7,14 +7,14 @@ use quita_domain::webhook::address::is_public;
 /// Addresses that a webhook may be sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressPolicy {
-    /// All of them: for development.
+    /// All addresses: for development.
     Any,
-    /// Only those of the public internet.
+    /// Only addresses of the public internet.
     PublicOnly,
 }
 
 impl AddressPolicy {
-    /// Judges an address that is about to be dialled.
+    /// Checks an address that is about to be dialled.
     pub(super) fn allows(self, address: IpAddr) -> bool {
         match self {
             Self::Any => true,

@@ -1,4 +1,4 @@
-//! A receiver's answer, as far as it is read and kept.
+//! A receiver's answer, reduced to the part that is read and kept.
 
 use quita_domain::retry_after;
 use quita_domain::time::{DAY_MS, Timestamp};
@@ -7,39 +7,39 @@ use quita_http_client::{self as http, End};
 
 use super::failure::Failure;
 
-/// The longest `Retry-After` that is believed: more than any step of the schedule could use.
+/// Longest `Retry-After` that is accepted: more than any step of the schedule could use.
 const MAX_WAIT_MS: u64 = DAY_MS;
 
-/// Bytes of an answer that are read; the rest is cut off together with the connection.
+/// Maximum bytes of an answer that are read; for a longer answer, the connection is closed.
 pub(super) const MAX_READ_BYTES: usize = 64 * 1024;
 
-/// Characters of an answer that are kept.
+/// Maximum characters of an answer that are kept.
 const KEPT_CHARACTERS: usize = 256;
 
-/// Bytes that hold as many characters, whichever they are.
+/// Bytes that suffice for this many characters of any kind.
 const KEPT_BYTES: usize = KEPT_CHARACTERS * 4;
 
 /// A receiver's answer.
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) retry_after_ms: Option<u64>,
-    /// The first characters; `None` when it is empty.
+    /// The first characters; `None` if the body is empty.
     pub(super) beginning: Option<String>,
-    /// The body broke off; the status stands nevertheless.
+    /// Reason why the body broke off; the status counts nevertheless.
     pub(super) failure: Option<Failure>,
 }
 
 impl Answer {
-    /// Part that is kept of an answer.
+    /// Returns the part of an answer that is kept.
     pub(super) fn of(answer: &http::Answer, now: Timestamp) -> Self {
         let header = answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let wait_ms = header.and_then(|value| retry_after::wait_ms(value, now));
         let failure = match &answer.end {
-            // The status decides about a delivery, and it was read before the body grew too long.
+            // The status decides the delivery, and it was read before the body grew too long.
             End::Whole | End::TooLong => None,
             End::Broken(why) => Some(Failure::of(why)),
         };
-        // Nobody asked for a coding; what one made of the words is not shown.
+        // No content coding was requested; encoded text is not shown.
         let codings = answer.headers.get_all(CONTENT_ENCODING);
         let is_plain = codings.iter().all(|coding| coding.as_bytes().eq_ignore_ascii_case(b"identity"));
         let bytes = answer.body.get(..KEPT_BYTES).unwrap_or(&answer.body);
@@ -52,7 +52,7 @@ impl Answer {
     }
 }
 
-/// The first characters of a text in whatever encoding; what is no UTF-8 is replaced.
+/// Returns the first characters of a text in any encoding. Bytes that are not UTF-8 are replaced.
 fn beginning(bytes: &[u8]) -> Option<String> {
     let text: String = String::from_utf8_lossy(bytes).chars().take(KEPT_CHARACTERS).collect();
     (!text.is_empty()).then_some(text)

@@ -1,9 +1,9 @@
-//! Reason for having no answer: in the words of the delivery's record, and as exactly as it is known.
+//! Reasons for a missing answer, in the words of the delivery's record, and as exactly as they are known.
 
 use quita_http_client::{HandshakeCause, Why};
 use quita_ports::{DetailKind, FailureDetail};
 
-/// Reasons for having no answer.
+/// Reasons for a missing answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
     Timeout,
@@ -16,7 +16,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// As the record of the attempt spells it.
+    /// Returns the spelling in the record of the attempt.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
@@ -29,7 +29,7 @@ impl Failure {
         }
     }
 
-    /// The reason behind the client's.
+    /// Returns the reason for a failure of the client.
     pub(super) const fn of(why: &Why) -> Self {
         match why {
             Why::TimeOut | Why::NoConnectionInTime => Self::Timeout,
@@ -50,7 +50,7 @@ impl Failure {
     }
 }
 
-/// Exchange without an answer.
+/// An exchange without an answer.
 pub(super) struct Unanswered {
     pub(super) failure: Failure,
     pub(super) detail: Option<FailureDetail>,
@@ -63,7 +63,7 @@ impl From<Failure> for Unanswered {
 }
 
 impl Unanswered {
-    /// The failure of the client, with its reason.
+    /// Returns the client's failure, with its reason.
     pub(super) fn of(why: &Why) -> Self {
         let detail = FailureDetail { kind: kind_of(why), text: why.to_string() };
         Self { failure: Failure::of(why), detail: Some(detail) }
@@ -76,7 +76,7 @@ const fn kind_of(why: &Why) -> Option<DetailKind> {
         Why::Closed => Some(DetailKind::ClosedUnanswered),
         Why::NoHttp | Why::OtherProtocol => Some(DetailKind::NoHttp),
         Why::CutShort => Some(DetailKind::CutShort),
-        // The record's word says it all, or the text is the only one that says more.
+        // The record's word is enough, or only the text says more.
         Why::TimeOut
         | Why::NoConnectionInTime
         | Why::NoConnection(_)

@@ -1,8 +1,9 @@
 //! Webhooks over HTTP.
 //!
-//! One POST, no redirects followed, no answer trusted: the whole exchange has one time-out, little of the answer
-//! is read, and under [`AddressPolicy::PublicOnly`] the address that is dialled is the one that was checked. If a kept
-//! connection turns out to be closed, the event is sent again at once: its receiver knows it by its id.
+//! A webhook is one POST. Redirects are not followed, and the answer is not trusted. The whole exchange has one
+//! time-out, and little of the answer is read. Under [`AddressPolicy::PublicOnly`] the dialled address is the one that
+//! was checked. If a kept connection turns out to be closed, the event is sent again at once: its receiver recognises
+//! it by its id.
 
 mod address_policy;
 mod answer;
@@ -27,10 +28,10 @@ pub use address_policy::AddressPolicy;
 use answer::{Answer, MAX_READ_BYTES};
 use failure::{Failure, Unanswered};
 
-/// Exchanges of one sender at once; more wait for their turn inside their time-out.
+/// Maximum number of concurrent exchanges of one sender; further ones wait for their turn within their time-out.
 const MAX_EXCHANGES: usize = 64;
 
-/// Idle connections that one sender keeps, over all receivers.
+/// Maximum number of idle connections of one sender, over all receivers.
 const MAX_KEPT: usize = 64;
 
 /// The `User-Agent` of every webhook.
@@ -45,16 +46,16 @@ pub struct WebhookHttpFactory {
 }
 
 impl WebhookHttpFactory {
-    /// Senders that keep to this policy and to the time-out of the schedule.
+    /// Creates a factory of senders that apply this policy and the time-out of the schedule.
     ///
     /// # Errors
-    /// If there is no TLS to be had.
+    /// Fails if TLS is not available.
     pub fn new(policy: AddressPolicy, clock: Arc<dyn Clock>) -> Result<Self, rustls::Error> {
         let tls = Arc::new(tls(public_roots(), None)?);
         Ok(Self { policy, clock, time_out: Duration::from_millis(TIME_OUT_MS), tls })
     }
 
-    /// With another time-out of the whole exchange.
+    /// Sets another time-out of the whole exchange.
     #[must_use]
     pub fn with_time_out_ms(self, time_out_ms: u64) -> Self {
         Self { time_out: Duration::from_millis(time_out_ms), ..self }
@@ -69,7 +70,7 @@ impl WebhookSenderFactory for WebhookHttpFactory {
             may_dial: Box::new(move |address| policy.allows(address)),
             at_once: MAX_EXCHANGES,
             kept: MAX_KEPT,
-            // The steps get the time of the whole, which the deadline cuts.
+            // Each step may take the whole time, which the deadline limits.
             step: self.time_out,
         });
         Rc::new(WebhookHttp { clock: Arc::clone(&self.clock), time_out: self.time_out, client })
@@ -87,7 +88,7 @@ struct WebhookHttp {
 impl WebhookSender for WebhookHttp {
     async fn send(&self, request: WebhookRequest) -> SentWebhook {
         let at = self.clock.now();
-        // The time-out is measured by the monotonic clock; the attempt's time of record comes from the wall clock.
+        // The time-out is measured by the monotonic clock; the attempt's recorded time comes from the wall clock.
         let begun = Instant::now();
         let outcome = self.exchange(request, begun + self.time_out).await;
         let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -126,12 +127,12 @@ fn written(webhook: WebhookRequest) -> Result<Request, Failure> {
     for (name, value) in webhook.headers() {
         headers.insert(name, HeaderValue::try_from(value).map_err(|_| Failure::Protocol)?);
     }
-    // Its receiver knows an event by its id.
+    // The receiver recognises an event by its id.
     let is_repeatable = true;
     Ok(Request { method: Method::POST, uri, headers, body: webhook.body.into(), is_repeatable })
 }
 
-/// Reads a URL; numbers in disguise (`http://2130706433/`) come out as the addresses they are.
+/// Reads a URL. Numeric addresses in other notations (`http://2130706433/`) are converted to the usual one.
 fn destination(url: &str) -> Result<Url, Failure> {
     let mut url = Url::parse(url).map_err(|_| Failure::InvalidUrl)?;
     let has_credentials = !url.username().is_empty() || url.password().is_some();

@@ -1,4 +1,4 @@
-//! Erasing what the audit log says of people.
+//! Erasing personal data from the audit log.
 
 use quita_domain::audit::AuditErasure;
 use quita_domain::audit::chain::{EntryPart, ErasedParts};
@@ -51,7 +51,7 @@ fn places(transaction: &Transaction<'_>, sql: &str, bounds: impl Params) -> Resu
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-/// Takes one part of the entries at these places.
+/// Removes one part from the entries at these places.
 fn take(
     transaction: &Transaction<'_>,
     part: EntryPart,

@@ -19,7 +19,7 @@ pub(super) const COLUMNS: &str = "SELECT sequence, id, at, merchant, action, sub
 pub(super) const IN_ORDER: &str = "SELECT sequence, id, at, merchant, action, subject, \
     initiator, person, content, body, place, hash FROM audit WHERE sequence > ?1 ORDER BY sequence LIMIT ?2";
 
-/// The entries of a query, in order.
+/// Returns the entries of a query, in order.
 pub(super) fn find(
     transaction: &Transaction<'_>,
     sql: &str,
@@ -32,8 +32,8 @@ pub(super) fn find(
         let sequence: i64 = row.get(0)?;
         let entry = match entry_in(row) {
             Ok(Some(entry)) => Ok(with_parts(transaction, entry)?),
-            // An entry that can't be read keeps its place, so that it
-            // neither hides the others nor looks like a gap of the chain.
+            // An unreadable entry keeps its place, so that it neither hides the others nor looks like a gap in the
+            // chain.
             Ok(None) | Err(_) => Err(unreadable(sequence)),
         };
         found.push((unsigned(sequence), entry));
@@ -41,7 +41,7 @@ pub(super) fn find(
     Ok(found)
 }
 
-/// The entry with this id, if there is one.
+/// Returns the entry with this id, if there is one.
 pub(super) fn with_id(transaction: &Transaction<'_>, id: Uuid) -> Result<Option<ChainedEntry>, Failure> {
     let sql = format!("{COLUMNS} WHERE id = ?1");
     let found = find(transaction, &sql, [id.as_bytes()])?.pop();
@@ -52,7 +52,7 @@ fn unreadable(sequence: i64) -> StoreError {
     StoreError::Unreadable(format!("entry {sequence} of the audit log can't be decoded"))
 }
 
-/// `None` if it is none of ours.
+/// Reads an entry from a row. Returns `None` if it was not written by this service.
 fn entry_in(row: &Row<'_>) -> rusqlite::Result<Option<ChainedEntry>> {
     let (id, action): (Vec<u8>, String) = (row.get(1)?, row.get(4)?);
     let (Ok(id), Some(action)) = (Uuid::from_slice(&id), AuditAction::parse(&action)) else {
@@ -80,7 +80,7 @@ fn entry_in(row: &Row<'_>) -> rusqlite::Result<Option<ChainedEntry>> {
     }))
 }
 
-/// With what is not erased.
+/// Adds the parts that are not erased.
 fn with_parts(transaction: &Transaction<'_>, entry: ChainedEntry) -> Result<ChainedEntry, Failure> {
     let at = [signed(entry.sequence)];
     let mut find =
@@ -98,7 +98,7 @@ fn with_parts(transaction: &Transaction<'_>, entry: ChainedEntry) -> Result<Chai
     Ok(ChainedEntry { initiator, person, content, ..entry })
 }
 
-/// Stores an entry at its place, which is free.
+/// Stores an entry at its place, which must be free.
 pub(super) fn insert(transaction: &Transaction<'_>, entry: &ChainedEntry) -> Result<(), Failure> {
     let sequence = signed(entry.sequence);
     let links = &entry.links;

@@ -1,7 +1,7 @@
 //! Appending to the chain: an entry takes the next place, then the head moves to it.
 //!
-//! Each is a write of one document, so a node that dies between them holds up no other: whoever appends next moves the
-//! head first.
+//! Each step writes one document, so a node that dies between them blocks no other: the next writer moves the head
+//! first.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use crate::indexes::{AUDIT, AUDIT_HEAD, SEQUENCE, named};
 use crate::reading::binary;
 use quita_stored_form::rules::entry_exists;
 
-/// Time for which others may be faster before an entry is given up.
+/// Time for which other writers may be faster before the entry is given up.
 const RACE_TIME_OUT: Duration = Duration::from_secs(10);
 const FIRST_WAIT: Duration = Duration::from_millis(4);
 const LONGEST_WAIT: Duration = Duration::from_millis(250);
@@ -32,7 +32,7 @@ struct End {
 }
 
 impl MongoStore {
-    /// Appends an entry, after those of faster writers.
+    /// Appends an entry, after the entries of faster writers.
     pub(super) async fn append(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, StoreError> {
         let begun = Instant::now();
         let mut wait = FIRST_WAIT;
@@ -46,26 +46,26 @@ impl MongoStore {
                 return Err(StoreError::Unavailable(why.into()));
             }
             tokio::time::sleep(parted(wait, new, races)).await;
-            // Nodes that collided wait longer each time, so that one of them gets through before the time-out.
+            // Nodes that collide wait longer each time, so that one of them gets through before the time-out.
             wait = wait.saturating_mul(2).min(LONGEST_WAIT);
             races = races.saturating_add(1);
         }
     }
 
-    /// Appends an entry at the end that was read; `None` if another node was faster.
+    /// Appends an entry at the end that was read. Returns `None` if another node was faster.
     async fn try_append(
         &self,
         new: &NewAuditEntry,
         key: &ChainKey,
     ) -> Result<Option<ChainPlace>, StoreError> {
-        // There is an entry with this id. It is the same one if the caller repeats because the answer was lost.
+        // An entry with this id exists. It is the same one if the caller repeats the call because the answer was lost.
         if let Some(known) = self.entry_with_id(new.entry.id).await? {
             let is_same = known.was(&new.entry);
             return if is_same { Ok(Some(known.position())) } else { Err(entry_exists(new.entry.id)) };
         }
         let Some(End { head, last }) = self.end(key).await? else { return Ok(None) };
         let chained = ChainedEntry::after(head.as_ref(), last, new, key);
-        // No two entries have one place.
+        // No two entries share a place.
         if !self.insert_one(AUDIT, &StoredEntry::of(&chained)).await? {
             return Ok(None);
         }
@@ -74,16 +74,17 @@ impl MongoStore {
         Ok(Some(chained.position()))
     }
 
-    /// Reads the end of the log, and moves the head to an entry whose writer has not. `None` if others append meanwhile.
+    /// Reads the end of the log, and moves the head to an entry whose writer has not done so. Returns `None` if others
+    /// append meanwhile.
     async fn end(&self, key: &ChainKey) -> Result<Option<End>, StoreError> {
         let head = self.audit_head().await?;
-        // The head is read before the entries: an append in between makes it look behind, never ahead.
+        // The head is read before the entries: an append in between can make it lag behind, never run ahead.
         let audit = self.collection(AUDIT);
         let newest = audit.find_one(doc! {}).sort(doc! { "sequence": -1 }).hint(named(SEQUENCE));
         let newest = within_time(newest).await?;
         let last = newest.as_deref().map(super::sequence_of).transpose()?.unwrap_or(0);
-        // A head ahead of the last entry means that entries were
-        // removed. The next one follows the head, so the gap shows.
+        // A head ahead of the last entry means that entries were removed. The next entry follows the head, so the gap
+        // shows.
         if head.as_ref().map_or(0, |head| head.sequence) >= last {
             return Ok(Some(End { head, last }));
         }
@@ -99,7 +100,7 @@ impl MongoStore {
         Ok((self.newest_head().await? == head).then_some(End { head, last }))
     }
 
-    /// Reads the head as it is at this moment, wherever the primary was before.
+    /// Reads the current head, even if the primary has just changed.
     async fn newest_head(&self) -> Result<Option<ChainHead>, StoreError> {
         let heads = self.collection(AUDIT_HEAD);
         let find = heads.find_one(doc! { "_id": HEAD }).read_concern(ReadConcern::linearizable());
@@ -107,7 +108,7 @@ impl MongoStore {
         found.map(|found| head_in(&found)).transpose()
     }
 
-    /// Moves the head, unless another node has done so.
+    /// Moves the head, unless another node has already done so.
     async fn move_head(&self, from: Option<&ChainHead>, to: &ChainHead) -> Result<(), StoreError> {
         let Some(from) = from.map(StoredHead::of) else {
             return self.insert_one(AUDIT_HEAD, &StoredHead::of(to)).await.map(drop);
@@ -116,14 +117,15 @@ impl MongoStore {
         self.replace_guarded(AUDIT_HEAD, guard, &StoredHead::of(to)).await.map(drop)
     }
 
-    /// Finds the entry that has an id already.
+    /// Finds the entry that already has this id.
     pub(super) async fn entry_with_id(&self, id: Uuid) -> Result<Option<ChainedEntry>, StoreError> {
         let found = within_time(self.collection(AUDIT).find_one(doc! { "_id": binary(id) })).await?;
         found.map(|found| entry_in(&found)).transpose()
     }
 }
 
-/// From a half of the wait to one and a half, different for each entry and race: nodes that were in each other's way part.
+/// Returns between half and one and a half times the wait, different for each entry and race, so that nodes that
+/// collided move apart.
 fn parted(wait: Duration, new: &NewAuditEntry, races: usize) -> Duration {
     // The last eight bytes of a UUIDv7 are random.
     let random = new.entry.id.as_bytes().iter().rev().nth(races.checked_rem(8).unwrap_or(0)).copied();

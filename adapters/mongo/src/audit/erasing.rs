@@ -1,4 +1,4 @@
-//! Erasing what the audit log says of people, with the entry that accounts for it.
+//! Erasing personal data from the audit log, with the entry that accounts for it.
 
 use bson::{Bson, Document, RawDocument, doc};
 use mongodb::options::FindOptions;
@@ -23,11 +23,11 @@ impl MongoStore {
         account: &NewAuditEntry,
         key: &ChainKey,
     ) -> Result<u64, StoreError> {
-        // It was asked for before, and the answer was lost.
+        // The erasure was requested before, and the answer was lost.
         if let Some(known) = self.entry_with_id(account.entry.id).await? {
             let accounted = known.accounted().ok_or_else(|| entry_exists(known.id))?;
-            // The node may have died between the entry and the erasing,
-            // so the parts are taken again; absent ones do no harm.
+            // The node may have died between the entry and the erasure, so the parts are removed again; absent ones do
+            // no harm.
             self.take_parts(&accounted).await?;
             return Ok(accounted.count());
         }
@@ -38,13 +38,14 @@ impl MongoStore {
         if parts.is_empty() {
             return Ok(0);
         }
-        // In this order: a part that is gone has an entry about it at every moment, even if this node dies between them.
+        // In this order, a part that is gone always has an entry about it, even if this node dies between the two
+        // steps.
         self.append(&account.accounting_for(&parts), key).await?;
         self.take_parts(&parts).await?;
         Ok(parts.count())
     }
 
-    /// Finds one part of the first entries that have it.
+    /// Finds one kind of part in the first entries that have it.
     async fn find_parts(
         &self,
         PartKind { part, filter, index }: PartKind,
@@ -62,7 +63,7 @@ impl MongoStore {
         Ok(())
     }
 
-    /// Takes these parts off their entries.
+    /// Removes these parts from their entries.
     async fn take_parts(&self, parts: &ErasedParts) -> Result<(), StoreError> {
         for part in EntryPart::ALL {
             // Ranges keep the query small: an erasure may concern thousands of entries in a row.
@@ -83,7 +84,7 @@ fn within(first: u64, last: u64) -> Document {
     doc! { "sequence": { "$gte": signed(first), "$lte": signed(last) } }
 }
 
-/// One kind of part, of the entries that a filter finds along an index.
+/// One kind of part, in the entries that a filter finds along an index.
 struct PartKind {
     part: EntryPart,
     filter: Document,

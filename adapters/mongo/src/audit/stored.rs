@@ -36,7 +36,7 @@ pub(super) fn head_in(found: &RawDocument) -> Result<ChainHead, StoreError> {
     Ok(ChainHead { sequence: unsigned(sequence), hash, seal })
 }
 
-/// An entry as it is stored. Erasing takes a field of `parts`; nothing else is ever changed.
+/// An entry as it is stored. Erasing removes a field of `parts`; nothing else ever changes.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StoredEntry {
     #[serde(rename = "_id", deserialize_with = "uuid_in")]

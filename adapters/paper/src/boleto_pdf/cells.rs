@@ -1,4 +1,4 @@
-//! The pieces both parts of a slip are made of: labelled cells, the bank's header, the codes.
+//! The elements of both parts of a slip: labelled cells, the bank's header, the codes.
 
 use super::{LEFT_UM, WIDTH_UM};
 use crate::helvetica::Font;
@@ -11,11 +11,11 @@ use crate::slip::{BoletoSlip, Party};
 pub(super) const LABEL: TextStyle = style(Font::Regular, 1_950, Align::Left);
 /// Ordinary contents: 9 points.
 pub(super) const VALUE: TextStyle = style(Font::Regular, 3_175, Align::Left);
-/// Names and what the payer looks for.
+/// Names, and values that the payer looks for.
 pub(super) const STRONG: TextStyle = style(Font::Bold, 3_175, Align::Left);
 /// Money and dates in the right column.
 pub(super) const STRONG_RIGHT: TextStyle = style(Font::Bold, 3_525, Align::Right);
-/// Right column without weight.
+/// Right column without emphasis.
 pub(super) const VALUE_RIGHT: TextStyle = style(Font::Regular, 3_175, Align::Right);
 
 /// Space between a cell's border and its text.
@@ -26,15 +26,15 @@ const BANK_CODE_WIDTH_UM: i64 = 22_000;
 const DOCUMENT_WIDTH_UM: i64 = 44_000;
 pub(super) const HEADER_HEIGHT_UM: i64 = 9_500;
 
-/// A cell in a row: its width, its label, how its content looks and what it says.
+/// A cell in a row: its width, its label, the style of its content and the content.
 pub(super) type Cell<'a> = (i64, &'a str, TextStyle, &'a str);
 
-/// A text style.
+/// Returns a text style.
 pub(super) const fn style(font: Font, size_um: i64, align: Align) -> TextStyle {
     TextStyle { font, size_um, align }
 }
 
-/// Draws cells side by side from `left_um`; their widths are theirs to add up.
+/// Draws cells side by side from `left_um`. The caller makes sure that the widths add up.
 pub(super) fn row(sheet: &mut Sheet, left_um: i64, top_um: i64, height_um: i64, cells: &[Cell<'_>]) {
     let mut left_um = left_um;
     for (width_um, label, look, value) in cells {
@@ -51,7 +51,7 @@ pub(super) fn labelled_frame(sheet: &mut Sheet, area: Area, label: &str) {
     sheet.text(room(area, 2_300), LABEL, label);
 }
 
-/// Room for a line whose baseline lies `down_um` below the cell's top.
+/// Returns the room for a line whose baseline is `down_um` below the cell's top.
 pub(super) fn room(area: Area, down_um: i64) -> TextRoom {
     TextRoom {
         left_um: area.left_um + PADDING_UM,
@@ -72,7 +72,7 @@ pub(super) fn party(sheet: &mut Sheet, area: Area, label: &str, who: &Party, add
     }
 }
 
-/// Draws bank name, bank code and what stands right of them, over a thick line.
+/// Draws the bank's name, its code and the text to the right of them, above a thick line.
 pub(super) fn header(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip, look: TextStyle, right: &str) {
     let bottom_um = top_um + HEADER_HEIGHT_UM;
     let part = |left_um, width_um| Area { left_um, top_um, width_um, height_um: HEADER_HEIGHT_UM };
@@ -81,7 +81,7 @@ pub(super) fn header(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip, look: Te
     let rest = part(code.right_um(), LEFT_UM + WIDTH_UM - code.right_um());
     let bank_name = style(Font::Bold, 3_700, Align::Left);
     sheet.text(TextRoom { left_um: LEFT_UM, ..room(name, 7_000) }, bank_name, &slip.bank_name);
-    // Digits 5 mm high, as the model asks.
+    // Digits 5 mm high, as the model requires.
     sheet.text(room(code, 7_500), style(Font::Bold, 7_050, Align::Center), &slip.bank_code);
     sheet.text(room(rest, 7_000), look, right);
     for left_um in [code.left_um, code.right_um()] {
@@ -107,7 +107,7 @@ pub(super) fn barcode(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
     }
 }
 
-/// Draws a QR code of this side, without its quiet zone; nothing if the text is too long for one.
+/// Draws a QR code with this side length, without its quiet zone. Draws nothing if the text is too long for one.
 pub(super) fn qr_code(sheet: &mut Sheet, left_um: i64, top_um: i64, side_um: i64, text: &str) {
     let Ok(image) = QrImage::new(text) else { return };
     let Ok(modules) = i64::try_from(image.side().max(1)) else { return };
@@ -122,7 +122,7 @@ pub(super) fn qr_code(sheet: &mut Sheet, left_um: i64, top_um: i64, side_um: i64
     }
 }
 
-/// Says in large grey letters that the slip cannot be paid.
+/// Draws in large grey letters that the slip can't be paid.
 pub(super) fn worthless_mark(sheet: &mut Sheet, area: Area) {
     let middle = room(area, area.height_um);
     sheet.text_in_grey(middle, style(Font::Bold, 8_500, Align::Center), "TESTE – SEM VALOR – NÃO PAGAR", 820);

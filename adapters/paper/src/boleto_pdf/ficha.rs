@@ -1,4 +1,4 @@
-//! The ficha de compensação: what the bank reads, in the order of FEBRABAN's model.
+//! The ficha de compensação: the part that the bank reads, in the order of FEBRABAN's model.
 
 use super::cells::{
     self, LABEL, STRONG_RIGHT, VALUE, VALUE_RIGHT, barcode, header, labelled_frame, party, room, row, style,
@@ -17,10 +17,10 @@ const RIGHT_UM: i64 = 50_000;
 const MAIN_UM: i64 = WIDTH_UM - RIGHT_UM;
 /// The bars end 10 mm above the edge of the page: beyond a printer's margin, their centre at 16.5 mm.
 const BARCODE_TOP_UM: i64 = 274_000;
-/// Lines of instructions of the usual size, and of the smaller one.
+/// Lines of instructions in the usual size, and in the smaller one.
 const FEW_LINES: usize = 5;
 const MOST_LINES: usize = 7;
-/// The QR code right of the bars, with white around it, in the corner that printers can still reach.
+/// The QR code to the right of the bars, with a white margin, in the corner that printers can still reach.
 const QR_UM: i64 = 20_400;
 const QR_TOP_UM: i64 = 272_300;
 /// Width of the QR code with its white margin.
@@ -28,7 +28,7 @@ const QR_ROOM_UM: i64 = QR_UM + 4_000;
 
 /// Draws the ficha at the foot of the page.
 pub(super) fn draw(sheet: &mut Sheet, slip: &BoletoSlip) {
-    // Digits 3.5 mm high; the model asks for 3.5 to 4.5 mm.
+    // Digits 3.5 mm high; the model requires 3.5 to 4.5 mm.
     header(sheet, TOP_UM, slip, style(Font::Bold, 4_900, Align::Right), &slip.line_formatted);
     let mut top_um = TOP_UM + 9_500;
     let due_date = day(slip.due_date);
@@ -64,7 +64,7 @@ pub(super) fn draw(sheet: &mut Sheet, slip: &BoletoSlip) {
     );
 }
 
-/// Draws the QR code of the PIX that pays the slip as well.
+/// Draws the QR code of the PIX that also pays the slip.
 fn pix(sheet: &mut Sheet, slip: &BoletoSlip) {
     let Some(code) = &slip.pix_code else { return };
     let left_um = LEFT_UM + WIDTH_UM - QR_UM;
@@ -78,7 +78,7 @@ fn pix(sheet: &mut Sheet, slip: &BoletoSlip) {
     }
 }
 
-/// A wide cell and one of the right column.
+/// Draws a wide cell and one in the right column.
 fn split_row(sheet: &mut Sheet, top_um: i64, main: (&str, TextStyle, &str), right: (&str, TextStyle, &str)) {
     let cells = [(MAIN_UM, main.0, main.1, main.2), (RIGHT_UM, right.0, right.1, right.2)];
     row(sheet, LEFT_UM, top_um, ROW_UM, &cells);
@@ -153,7 +153,7 @@ fn write_lines(
     }
 }
 
-/// The terms and instructions broken into lines.
+/// Breaks the terms and instructions into lines.
 pub(super) fn lines_of(slip: &BoletoSlip, look: TextStyle, area: Area) -> Vec<String> {
     let room_um = room(area, 0).width_um;
     let texts = slip.terms.iter().chain(&slip.instructions);

@@ -1,4 +1,4 @@
-//! The recibo do pagador: what the payer keeps, with the line and the bar code once more.
+//! The recibo do pagador: the payer's part, with the line and the bar code once more.
 
 use super::cells::{
     self, HEADER_HEIGHT_UM, LABEL, STRONG, VALUE, barcode, header, labelled_frame, party, room, row, style,
@@ -12,7 +12,7 @@ use crate::slip::BoletoSlip;
 
 const TOP_UM: i64 = 12_000;
 const PARTY_UM: i64 = 15_500;
-/// Lines for which there is room above the cut.
+/// Maximum number of lines above the cut.
 const MOST_TERM_LINES: usize = 11;
 const HOW_TO_PAY: [&str; 3] = [
     "No aplicativo ou no site do seu banco, escolha “pagar boleto” e leia o código de barras ou digite a linha digitável.",

@@ -1,7 +1,7 @@
-//! Reading a value from a BSON document by serde.
+//! Reading a value from a BSON document through serde.
 //!
-//! The driver's own deserializer hands each kind of BSON value to a visitor in a way of its own, twelve in all, so that
-//! the compiler makes twelve copies of every type's visitor. Values of the domain are made of the few kinds below.
+//! The driver's own deserializer hands each kind of BSON value to a visitor differently. There are twelve kinds, so the
+//! compiler generates twelve copies of every type's visitor. Values of the domain only use the few kinds below.
 
 use std::fmt::{self, Display};
 
@@ -19,7 +19,7 @@ pub(super) fn read<'de, T: Deserialize<'de>>(document: &'de RawDocument) -> Resu
     T::deserialize(Value(RawBsonRef::Document(document)))
 }
 
-/// A document that is not of the type that was asked for. It never shows stored values: serde's own words may.
+/// A document that does not have the requested type. It never shows stored values, although serde's own message may.
 #[derive(Debug, Default)]
 pub(super) struct DecodeError {
     missing: Option<&'static str>,
@@ -37,7 +37,7 @@ impl Display for DecodeError {
 }
 
 impl Error for DecodeError {
-    // Serde's message may quote the value that did not fit, and that may be a payer's data.
+    // Serde's message may quote the wrong value, which may be a payer's data.
     fn custom<T: Display>(_: T) -> Self {
         Self::default()
     }
@@ -97,7 +97,7 @@ impl<'de> Deserializer<'de> for Value<'de> {
         visitor.visit_newtype_struct(self)
     }
 
-    /// A variant without a value is its name; with one, a document of one field that bears its name.
+    /// Reads a variant: its name if it has no value; otherwise a document with one field of this name.
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -117,7 +117,7 @@ impl<'de> Deserializer<'de> for Value<'de> {
     }
 
     fn is_human_readable(&self) -> bool {
-        // The compact forms are stored: identifiers as bytes and not as text.
+        // Compact forms are stored: identifiers as bytes and not as text.
         false
     }
 
