@@ -1,5 +1,5 @@
-//! Boletos that a bank registers under numbers of ours, whatever the bank: their names there, amounts in reais, and the
-//! codes that a payer sees.
+//! Boletos that any bank registers under our numbers: their names at the bank, amounts in reais, and the codes that a
+//! payer sees.
 
 pub(crate) mod amount;
 pub(crate) mod codes;

@@ -25,13 +25,13 @@ pub(crate) struct Bearer {
     clock: Arc<dyn Clock>,
 }
 
-/// Answer of the bank, according to its status.
+/// Answer of the bank, classified by its status.
 pub(crate) enum Answer {
     /// 2xx, with its body; `null` if it has none.
     Success(Value),
     /// 404.
     NotFound(String),
-    /// Another 4xx that is an answer, with its reason.
+    /// Another 4xx that is a real answer, with its reason.
     Refused(String),
 }
 
@@ -42,8 +42,8 @@ impl Bearer {
         Self { tokens, hold: Hold::default(), clock }
     }
 
-    /// Makes a call. A token that the bank does not accept is replaced once: a request answered 401 or 403 had no
-    /// effect. Reasons never show the texts in `hidden`.
+    /// Makes a call. A token that the bank does not accept is replaced once, because a request answered with 401 or 403
+    /// had no effect. Reasons never show the texts in `hidden`.
     pub(crate) async fn call(
         &self,
         exchange: &dyn Exchange,
@@ -58,12 +58,12 @@ impl Bearer {
             403 => tokens.forbidden(&token),
             _ => false,
         };
-        // Once and not more often: a second refusal is not about the token, and a loop would hammer the bank.
+        // Once only: a second refusal is not about the token, and a loop would overload the bank.
         if is_replaced {
             token = tokens.token(exchange).await?;
             response = self.send(exchange, request(&token)).await?;
             if response.status == 403 {
-                // Without this note each forbidden call would throw away a good token that other calls use.
+                // Without this record, each forbidden call would discard a valid token that other calls use.
                 tokens.forbidden_again(&token);
             }
         }
@@ -75,7 +75,7 @@ impl Bearer {
     }
 
     async fn send(&self, exchange: &dyn Exchange, request: Request) -> Result<Response, CallFailure> {
-        // Checked for each sending, so that a call which waited for its token meets a throttling that came meanwhile.
+        // Checked before each request, so that a call that waited for its token respects a hold that began meanwhile.
         self.hold.check()?;
         exchange.send(request).await.map_err(|failure| match failure {
             Failure::NotSent(why) => CallFailure::NotDelivered(why),
@@ -83,8 +83,7 @@ impl Bearer {
         })
     }
 
-    /// Returns the meaning of the status. Only an explicit answer counts; anything else that may have had an effect is
-    /// unknown.
+    /// Returns the meaning of the status. Only an explicit answer counts; the effect of anything else is unknown.
     fn judge(&self, response: &Response, token: &Token, hidden: &[&str]) -> Result<Answer, CallFailure> {
         let status = response.status;
         let hidden: Vec<&str> = hidden.iter().copied().chain([token.value.expose().as_str()]).collect();
@@ -92,14 +91,14 @@ impl Bearer {
         let wait_ms = response.retry_after_ms(self.clock.now());
         match (status, wait_ms) {
             (200..=299, _) => read(response),
-            // Authorisation is judged before a request is worked, so this one had no effect.
+            // Authorisation is checked before a request is processed, so this one had no effect.
             (401 | 403, _) => Err(CallFailure::NotDelivered(format!("{status} {}", why()))),
             (404, _) => Ok(Answer::NotFound(why())),
-            // A 503 counts as throttling only with `Retry-After`.
-            // Without it, nothing says that the request was turned away.
+            // A 503 counts as throttling only with `Retry-After`. Without it, nothing shows that the request was turned
+            // away.
             (429 | 503, Some(after_ms)) => Err(CallFailure::Throttled { after_ms }),
             (429, None) => Err(CallFailure::Throttled { after_ms: THROTTLED_MS }),
-            // A server may answer 408 after it has begun to work the request.
+            // A server may answer 408 after it has begun to process the request.
             (408, _) => Err(CallFailure::Unknown(format!("408 {}", why()))),
             (400..=499, _) => Ok(Answer::Refused(why())),
             _ => Err(CallFailure::Unknown(format!("{status} {}", why()))),

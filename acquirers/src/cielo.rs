@@ -57,20 +57,20 @@ use settings::CieloSettings;
 use spacing::{Purpose, Spacing};
 use statement::Reader;
 
-/// Name under which a reference has Cielo's name of the sale.
+/// Name under which a reference contains Cielo's name of the sale.
 const PAYMENT_ID: &str = "paymentId";
 
-/// Cielo's code of an order that it has already.
+/// Cielo's code for an order that it already has.
 const DUPLICATE_ORDER: &str = "302";
 
-/// Fraction of its call's time within which a request must leave, so that its answer has the rest: three quarters.
+/// Fraction of a call's time within which a request must leave, so that its answer has the rest: three quarters.
 const LATEST: [u32; 2] = [3, 4];
 
-/// Longest wait of a call for its turns, in addition to the time-out of its requests: two requests may need a distance
-/// from others.
+/// Longest time that a call waits for its turns, in addition to its requests' time-out: two requests may need a
+/// distance from others.
 const TURNS_MS: u64 = 10_000;
 
-/// Up to this time a call has those waits besides, in milliseconds: its lease is not much longer.
+/// Limit of a call's time with these waits, in milliseconds: its lease is not much longer.
 const LONGEST_WITH_TURNS_MS: u64 = 20_000;
 
 /// Factory of the adapters of one merchant at Cielo. They share the configuration and the times of calls about each
@@ -83,9 +83,9 @@ pub struct CieloFactory {
 
 struct Shared {
     mode: Mode,
-    /// Of one request.
+    /// Time-out of one request.
     time_out: Duration,
-    /// Of a call, which may be several requests, each in its turn.
+    /// Time-out of a call, which may be several requests, each in its turn.
     call_time_out: Duration,
     clock: Arc<dyn Clock>,
     spacing: Arc<Spacing>,
@@ -122,7 +122,7 @@ impl Shared {
 }
 
 impl CieloFactory {
-    /// A merchant at Cielo as it is configured, reached through these exchanges.
+    /// Creates the factory of a merchant at Cielo with this configuration, reached through these exchanges.
     pub fn new(
         spec: AcquirerSpec,
         settings: CieloSettings,
@@ -148,11 +148,11 @@ impl CieloFactory {
         *self.shared.configured.write().unwrap_or_else(PoisonError::into_inner) = next;
     }
 
-    /// Asks about an order that does not exist, which shows whether address and credentials are right, without any
+    /// Asks about an order that does not exist. The answer shows if address and credentials are right, without any
     /// effect.
     ///
     /// # Errors
-    /// The answer that came in place of "there is none".
+    /// The answer, if it is not "there is none".
     pub async fn ask_something_unknown(&self) -> Result<(), CallFailure> {
         let configured = self.shared.configured();
         let line = self.shared.line(&configured, configured.exchange.open());
@@ -213,7 +213,7 @@ impl AcquirerFactory for CieloFactory {
     }
 
     fn looks_at_paid(&self, method: Method) -> bool {
-        // Only a card is charged back.
+        // Only cards have chargebacks.
         method == Method::CreditCard
     }
 
@@ -238,7 +238,7 @@ impl AcquirerFactory for CieloFactory {
     }
 }
 
-/// An exchange, and what was configured when it was opened.
+/// An exchange, and the configuration with which it was opened.
 type Opened = (Arc<Configured>, Rc<dyn Exchange>);
 
 /// One merchant at Cielo, on the thread of an actor.
@@ -248,7 +248,7 @@ struct Cielo {
 }
 
 impl Cielo {
-    /// A line as it is configured now. The exchange is kept until that changes.
+    /// Returns a line with the current configuration. The exchange is kept until that changes.
     fn line(&self) -> Line {
         let configured = self.shared.configured();
         let mut opened = self.opened.borrow_mut();
@@ -272,7 +272,7 @@ impl Cielo {
     fn created(&self, query: &ChargeQuery, reply: Reply, line: &Line) -> ChargeAnswer {
         let body = match reply {
             Reply::Body(body) => body,
-            // Cielo has a sale of ours, whatever its queries show, so its outcome is inquired about.
+            // Cielo has a sale of this order, whatever its queries show, so its outcome is inquired about.
             Reply::Refused(refusal) if refusal.codes.iter().any(|code| code == DUPLICATE_ORDER) => {
                 return ChargeAnswer::Accepted(Reference::none());
             }
@@ -302,7 +302,7 @@ impl Cielo {
         query: &ChargeQuery,
         lookup: Lookup<'_>,
     ) -> Result<PaymentId, OperationAnswer> {
-        // The known name needs no lookup. Queries of Cielo lag behind what is new.
+        // A known name needs no lookup, and Cielo's queries lag behind new sales.
         if let Some(payment_id) = statement::payment_id(&query.reference) {
             return Ok(payment_id);
         }
@@ -310,12 +310,12 @@ impl Cielo {
         Ok(sale.payment_id)
     }
 
-    /// Returns the current state of the sale. If Cielo does not find it, that says nothing about an operation: it
-    /// forgets after three months.
+    /// Returns the current state of the sale. "Not found" says nothing about an operation: Cielo forgets sales after
+    /// three months.
     async fn sale_of(&self, query: &ChargeQuery, lookup: Lookup<'_>) -> Result<Sale, OperationAnswer> {
         let order_id = order_id::write(query.id, query.method);
         let read = match statement::payment_id(&query.reference) {
-            // Other sales of the order have no part in it.
+            // Other sales of the order are not involved.
             Some(payment_id) => lookup.sale(&payment_id, &[&order_id, payment_id.as_str()]).await.map(Some),
             None => lookup.sales(query).await.map(|sales| sales.into_iter().next()),
         };
@@ -342,7 +342,7 @@ impl Cielo {
         is_of_the_request: bool,
     ) -> OperationAnswer {
         // Sums show refunds late: queries lag, and a PIX is refunded some time after the request. A second capture of
-        // one sale takes nothing more.
+        // the same sale takes no more money.
         let is_capture = matches!(operation.kind, OperationKind::Capture(_));
         let may_show_late = !is_of_the_request && !is_capture;
         match self.ask_about(query, operation, lookup).await {
@@ -416,14 +416,14 @@ impl Acquirer for Cielo {
             Err(answer) => return unsent(answer),
         };
         let names = [payment_id.as_str(), &order_id::write(query.id, query.method)];
-        // Waiting for the turn happens before the call: a refusal here means that nothing has left.
+        // The wait for the turn comes before the call, so after a refusal here nothing has left.
         if let Err(failure) = self.shared.spacing.turn(&names, Purpose::Act, lookup.deadline).await {
             return OperationAnswer::Failed(failure);
         }
         let reply = match operation.kind {
             OperationKind::Cancel => line.void(&payment_id, query.amount.cents()).await,
             OperationKind::Capture(amount) => line.capture(&payment_id, amount.cents()).await,
-            // The amount is always stated, because a void without one gives back everything.
+            // The amount is always stated, because a void without one refunds everything.
             OperationKind::Refund(amount) => line.void(&payment_id, amount.cents()).await,
         };
         let is_of_the_request = operation::refuses_the_request(&reply);
@@ -466,13 +466,13 @@ impl Acquirer for Cielo {
     }
 }
 
-/// The time of a call, in milliseconds, whose requests have this time-out each.
+/// Returns the time of a call, in milliseconds, whose requests have this time-out each.
 fn with_turns(time_out_ms: u64) -> u64 {
     time_out_ms.saturating_add(TURNS_MS).min(LONGEST_WITH_TURNS_MS).max(time_out_ms)
 }
 
-/// Returns true for an unpaid PIX or boleto, which Cielo can't withdraw: it is cancelled only here, and money that
-/// still comes in is late.
+/// Returns true for an unpaid PIX or boleto, which Cielo can't withdraw: it is cancelled only here, and later money
+/// counts as late.
 fn is_here_only(query: &ChargeQuery, operation: &Operation) -> bool {
     let can_be_voided = match query.method {
         Method::CreditCard => true,
@@ -481,7 +481,7 @@ fn is_here_only(query: &ChargeQuery, operation: &Operation) -> bool {
     operation.kind == OperationKind::Cancel && !can_be_voided
 }
 
-/// Finding the sale failed before the operation was sent: that certainly had no effect.
+/// Adapts the answer of a failed lookup. The operation was not sent yet, so it certainly had no effect.
 fn unsent(answer: OperationAnswer) -> OperationAnswer {
     match answer {
         OperationAnswer::Failed(CallFailure::Unknown(why)) => {

@@ -7,13 +7,13 @@ use std::sync::LazyLock;
 use quita_domain::acquiring::{Decline, DeclineKind};
 use quita_domain::card::Brand;
 
-/// The table, as it is.
+/// The table, unchanged.
 const TABLE: &str = include_str!("decline/abecs.csv");
 
-/// Name of a code that the table does not have.
+/// Name for a code that the table does not contain.
 const UNKNOWN: &str = "generic_decline";
 
-/// The longest code of an issuer that is kept.
+/// Maximum length of an issuer's code that is kept.
 const MAX_CODE: usize = 8;
 
 /// Entry of the table for one brand's code.
@@ -35,8 +35,8 @@ static MEANINGS: LazyLock<HashMap<(&'static str, &'static str), Meaning>> = Lazy
         let is_reversible = kind == "reversible";
         let kind = if is_reversible { DeclineKind::Reversible } else { DeclineKind::Irreversible };
         let first = meanings.entry((brand, issuer_code)).or_insert(Meaning { code, kind });
-        // A code with both meanings counts as irreversible: that costs
-        // one try, while brands fine tries after an irreversible decline.
+        // A code with both meanings counts as irreversible: this costs one try, while brands fine tries after an
+        // irreversible decline.
         if kind == DeclineKind::Irreversible {
             first.kind = kind;
         }
@@ -45,7 +45,7 @@ static MEANINGS: LazyLock<HashMap<(&'static str, &'static str), Meaning>> = Lazy
 });
 
 /// Returns the decline, from the issuer's code and the brand's advice. For a code that is not in the table, it is
-/// unknown whether another try may succeed.
+/// unknown if another try may succeed.
 pub(crate) fn decline(brand: Option<Brand>, return_code: Option<&str>, advice: Option<&str>) -> Decline {
     let network_code = return_code.and_then(|code| network_code(brand, code));
     let meaning = brand.zip(network_code.as_deref()).and_then(|(brand, code)| meaning(brand, code));
@@ -53,7 +53,7 @@ pub(crate) fn decline(brand: Option<Brand>, return_code: Option<&str>, advice: O
         code: meaning.map_or(UNKNOWN, |meaning| meaning.code).to_owned(),
         kind: meaning.map(|meaning| meaning.kind),
         network_code,
-        // Merchant advice codes are Mastercard's, and Hiper goes by them.
+        // Merchant advice codes are Mastercard's, and Hiper uses them too.
         advice: advice.filter(|_| brand.is_some_and(gives_advice)).and_then(two_characters),
     }
 }
@@ -62,7 +62,7 @@ fn meaning(brand: Brand, code: &str) -> Option<Meaning> {
     MEANINGS.get(&(table_of(brand), code)).copied()
 }
 
-/// Under which brand the table has it: Hiper goes by Mastercard's codes.
+/// Returns the brand under which the table has the codes: Hiper uses Mastercard's.
 const fn table_of(brand: Brand) -> &'static str {
     match brand {
         Brand::Hiper => Brand::Mastercard.as_str(),
@@ -92,12 +92,12 @@ const fn gives_advice(brand: Brand) -> bool {
     }
 }
 
-/// The issuer's code: two characters with a leading zero, Amex's as it is given.
+/// Normalises the issuer's code: two characters with a leading zero; Amex's is unchanged.
 fn network_code(brand: Option<Brand>, given: &str) -> Option<String> {
     if brand == Some(Brand::Amex) { plain(given) } else { two_characters(given) }
 }
 
-/// Letters and digits in capitals, with a leading zero if there is only one.
+/// Returns letters and digits in capitals, with a leading zero if there is only one.
 fn two_characters(given: &str) -> Option<String> {
     plain(given).map(|code| if code.len() == 1 { format!("0{code}") } else { code })
 }

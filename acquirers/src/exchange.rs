@@ -1,4 +1,4 @@
-//! One HTTP request to a provider, and what came of it: all that an adapter needs of the network.
+//! One HTTP request to a provider and its outcome: all that an adapter needs of the network.
 
 pub mod hold;
 #[cfg(feature = "network")]
@@ -16,16 +16,16 @@ use quita_domain::time::Timestamp;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-/// The longest `Retry-After` that is believed.
+/// Longest `Retry-After` that is accepted.
 const MAX_RETRY_AFTER_MS: u64 = 5 * 60_000;
 
-/// Sends requests to one provider. Lives on one thread; what it holds (kept connections) is its own.
+/// Sends requests to one provider. Lives on one thread, and has its own kept connections.
 #[async_trait(?Send)]
 pub trait Exchange {
     /// Sends a request and reads the whole answer, whatever its status. Limits the time and the size of the answer.
     ///
     /// # Errors
-    /// If there is no answer, or it could not be read to its end.
+    /// Fails if there is no answer, or it could not be read to its end.
     async fn send(&self, request: Request) -> Result<Response, Failure>;
 }
 
@@ -34,20 +34,20 @@ pub trait ExchangeFactory: Send + Sync + 'static {
     /// Creates an exchange.
     fn open(&self) -> Rc<dyn Exchange>;
 
-    /// An exchange for files: their answers may be larger than others.
+    /// Creates an exchange for files, whose answers may be larger than others.
     fn open_for_files(&self) -> Rc<dyn Exchange> {
         self.open()
     }
 }
 
-/// The methods that providers want.
+/// Methods that providers need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
     /// Reads.
     Get,
     /// Creates, or asks for a token.
     Post,
-    /// Creates under a name of ours, or operates.
+    /// Creates under a name that we choose, or operates.
     Put,
     /// Changes.
     Patch,
@@ -56,7 +56,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// As HTTP spells it.
+    /// Returns the spelling in HTTP.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -68,7 +68,7 @@ impl Verb {
     }
 }
 
-/// A request. Headers and body may hold secrets and personal data: neither is ever printed.
+/// A request. Headers and body may contain secrets and personal data: neither is ever printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Request {
     /// Verb of the request.
@@ -77,7 +77,7 @@ pub struct Request {
     pub url: String,
     /// Names with values.
     pub headers: Vec<(String, String)>,
-    /// The body, empty if there is none. It may hold a card, so it is zeroed when it is dropped.
+    /// The body, empty if there is none. It may contain a card, so it is zeroed when it is dropped.
     pub body: Zeroizing<Vec<u8>>,
     /// True if sending it twice has the same effect as sending it once: it only reads, or it names the object that it
     /// creates. Such a request is sent again if a kept connection turns out to be closed.
@@ -90,7 +90,7 @@ impl fmt::Debug for Request {
     }
 }
 
-/// A whole answer. Its body may hold personal data: it is never printed.
+/// A whole answer. Its body may contain personal data: it is never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Response {
     /// The status.
@@ -102,13 +102,13 @@ pub struct Response {
 }
 
 impl Response {
-    /// The first header with this name, in lower case.
+    /// Returns the first header with this name, which must be in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns how long the counterparty wants to be left alone, in milliseconds, at most five minutes; none if it does
-    /// not say, or nothing that can be read.
+    /// Returns the time for which the counterparty wants no calls, in milliseconds, at most five minutes; `None` if it
+    /// states none, or an unreadable one.
     pub fn retry_after_ms(&self, now: Timestamp) -> Option<u64> {
         let wait_ms = retry_after::wait_ms(self.header("retry-after")?, now)?;
         Some(wait_ms.min(MAX_RETRY_AFTER_MS))
@@ -124,11 +124,11 @@ impl fmt::Debug for Response {
 /// Reason for a missing answer. Its text is shown to operators, so it contains no secrets and no personal data.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Failure {
-    /// The request certainly did not leave: no address, no connection, no handshake.
+    /// The request certainly did not leave: no address, no connection, or no handshake.
     #[error("{0}")]
     NotSent(String),
-    /// It may have arrived, at least in part. The connection broke, the time was over, or the answer was too large, cut
-    /// short, or could not be attributed to this request.
+    /// The request may have arrived, at least in part. The connection broke, the time ran out, or the answer was too
+    /// large, cut short, or could not be attributed to this request.
     #[error("{0}")]
     Unknown(String),
 }

@@ -8,7 +8,7 @@ use quita_domain::card::free_text::holds_card_number;
 use quita_domain::money::Money;
 use serde_json::{Map, Value};
 
-/// A field that is there and is not what it has to be, or one that must be there and is not.
+/// A field that is present but invalid, or one that is required but missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unreadable(pub(crate) &'static str);
 
@@ -22,7 +22,7 @@ impl<'a> Object<'a> {
         value.as_object().map(Self)
     }
 
-    /// The field of this name in any letter case, if it is not null. The exact name goes before others.
+    /// Returns the field of this name in any letter case, if it is not null. The exact name has precedence.
     pub(crate) fn get(self, name: &str) -> Option<&'a Value> {
         let exact = self.0.get(name).filter(|value| !value.is_null());
         exact.or_else(|| {
@@ -31,25 +31,26 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// The object under this name.
+    /// Returns the object under this name.
     pub(crate) fn object(self, name: &str) -> Option<Self> {
         self.get(name).and_then(Self::of)
     }
 
-    /// A text, a number or a truth value as text, without blanks around it; none if it is empty.
+    /// Returns a string, number or boolean as text, without surrounding spaces; `None` if it is empty.
     pub(crate) fn text(self, name: &str) -> Option<String> {
         text_of(self.get(name)?)
     }
 
-    /// A name that the provider gave to something, which is kept. One that holds a card number is none: that is kept nowhere.
+    /// Returns a provider's name for something, which is stored. A name that contains a card number is ignored, because
+    /// it must not be stored.
     pub(crate) fn label(self, name: &str) -> Option<String> {
         self.text(name).filter(|label| !holds_card_number(label))
     }
 
-    /// A whole number, or a text that is one.
+    /// Reads a whole number, or a text that contains one.
     ///
     /// # Errors
-    /// If it is anything else.
+    /// Fails if it is anything else.
     pub(crate) fn number(self, name: &'static str) -> Result<Option<u64>, Unreadable> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let Some(text) = text_of(value) else {
@@ -62,15 +63,15 @@ impl<'a> Object<'a> {
         is_plain.then(|| digits.parse().ok()).flatten().map(Some).ok_or(Unreadable(name))
     }
 
-    /// An amount in cents.
+    /// Reads an amount in cents.
     ///
     /// # Errors
-    /// If it is not a whole number.
+    /// Fails if it is not a whole number.
     pub(crate) fn money(self, name: &'static str) -> Result<Option<Money>, Unreadable> {
         Ok(self.number(name)?.map(Money::from_cents))
     }
 
-    /// The day of a date, whatever follows it: `2026-12-01`, `2026-12-01 10:00:00`, `2026-12-01T10:00:00.123`.
+    /// Returns the day of a date, whatever follows it: `2026-12-01`, `2026-12-01 10:00:00`, `2026-12-01T10:00:00.123`.
     pub(crate) fn date(self, name: &str) -> Option<NaiveDate> {
         let text = self.text(name)?;
         let (day, rest) = text.split_at_checked(10)?;

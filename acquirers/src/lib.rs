@@ -1,8 +1,8 @@
-//! The acquirers that this service can speak to. Each is a translation between a payment and one provider, and knows
-//! nothing of actors, stores or HTTP servers.
+//! The acquirers that this service can use. Each is a translation between a payment and one provider, and knows nothing
+//! of actors, stores or HTTP servers.
 //!
-//! A real provider is spoken to through [`exchange`]: one HTTP request and its answer. The service puts a client with
-//! mutual TLS behind it, tests put a bank.
+//! A real provider is reached through [`exchange`]: one HTTP request and its answer. The service implements it with an
+//! HTTP client that supports mutual TLS, tests with a bank.
 
 pub mod api_pix;
 mod bank_boleto;

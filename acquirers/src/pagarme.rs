@@ -5,7 +5,7 @@
 //! decides, explained by its newest step (`status`, `statement`). Operations are identified by the charge's sums
 //! (`operation`). Splits go to Pagar.me's recipients (`splits`). Payables are the list for reconciliation (`lists`).
 //!
-//! The way of a charge: `request` → `call` → `order` → `statement`, with `codes` or `decline`.
+//! Path of a charge: `request` → `call` → `order` → `statement`, with `codes` or `decline`.
 
 mod adapter;
 mod call;
@@ -29,6 +29,6 @@ mod status;
 
 pub use factory::PagarmeFactory;
 
-/// Names of a reference under which Pagar.me's ids of order and charge are.
+/// Names under which a reference contains Pagar.me's ids of order and charge.
 const ORDER_ID: &str = "orderId";
 const CHARGE_ID: &str = "chargeId";

@@ -1,23 +1,24 @@
-//! Reasons of providers' refusals, as operators and merchants may read it: cut, without personal data and secrets.
+//! Reasons of providers' refusals, in a form for operators and merchants: cut, without personal data and secrets.
 
 use quita_domain::text::fold_ascii;
 
 /// Maximum number of characters of a reason.
 const MAX_CHARACTERS: usize = 200;
 
-/// Digits that stand together in a reason: longer codes may be a card's number, a document, a telephone.
+/// Maximum number of consecutive digits in a reason: a longer code may be a card number, a document or a telephone
+/// number.
 const MAX_DIGITS: usize = 4;
 
-/// A word longer than this may be a key.
+/// Maximum length of a word: a longer one may be a key.
 const MAX_WORD: usize = 24;
 
-/// Beginning of secret keys, which may be shorter.
+/// Prefix of secret keys, which may be shorter.
 const SECRET_KEY: &str = "sk_";
 
-/// Mask of a part that nobody may read.
+/// Mask for a part that must not be shown.
 const COVER: &str = "***";
 
-/// A code with its message, as far as there are any.
+/// Returns a code with its message, or the one that is present.
 pub(crate) fn explained(code: &Option<String>, message: &Option<String>) -> Option<String> {
     match (code, message) {
         (Some(code), Some(message)) => Some(format!("{code}: {message}")),
@@ -26,7 +27,7 @@ pub(crate) fn explained(code: &Option<String>, message: &Option<String>) -> Opti
     }
 }
 
-/// The same without what might be personal data or a secret, in ASCII, cut.
+/// Removes possible personal data and secrets from a text, converts it to ASCII, and cuts it.
 pub(crate) fn clean(text: &str) -> String {
     // Truncated generously first, because a message may be huge. The text removed here is beyond the final cut.
     let folded = fold_ascii(text, MAX_CHARACTERS * 4);
@@ -40,7 +41,7 @@ fn is_suspect(word: &str) -> bool {
     word.contains('@') || word.len() > MAX_WORD || word.contains(SECRET_KEY)
 }
 
-/// Covers groups of digits, with or without blanks and punctuation between them.
+/// Masks groups of digits, even with spaces and punctuation between them.
 fn cover_digits(text: &str) -> String {
     let is_joint = |character: char| matches!(character, ' ' | '.' | '-' | '/' | '_' | ',');
     let mut clean = String::with_capacity(text.len());

@@ -1,9 +1,9 @@
-//! An acquirer that moves no money and does what the amount or the card says.
+//! An acquirer that moves no money and behaves as the amount or the card prescribes.
 //!
-//! It keeps nothing: every answer follows from the question and the clock, so every node gives the same one,
-//! after a restart too. Notices go out from the node that was charged; if that node dies, the one that asks
-//! later sends what is left, under the same ids. The values are those of the contract, section 4.1; a card that
-//! is not listed there is approved.
+//! It has no state: every answer follows from the inquiry and the clock, so every node gives the same one, even after a
+//! restart. The node that received the charge sends its notices. If it dies, the node that inquires later sends the
+//! remaining ones, under the same ids. The values are those of the contract, section 4.1; a card that is not listed
+//! there is approved.
 
 mod card;
 mod courier;
@@ -38,13 +38,13 @@ use courier::Courier;
 use issue::CannotIssue;
 use script::{Reception, Script, Timing};
 
-/// Milliseconds after a notice at which the acquirer is asked, if the notice did not come.
+/// Milliseconds after an expected notice until the acquirer is asked, if the notice did not arrive.
 const NEWS_MARGIN_MS: u64 = 1_000;
 
 /// Settings of the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxSettings {
-    /// Milliseconds that the pretended payer takes.
+    /// Milliseconds after which the simulated payer pays.
     pub settle_after_ms: u64,
     /// Name of the receiver, as the payer's bank shows it.
     pub merchant_name: String,
@@ -73,7 +73,7 @@ pub struct SandboxFactory {
 }
 
 impl SandboxFactory {
-    /// A sandbox under this name, whose notices over HTTP are signed with any of these secrets.
+    /// Creates the factory of sandboxes with this name. Notices over HTTP are signed with any of these secrets.
     pub fn new(
         spec: AcquirerSpec,
         settings: SandboxSettings,
@@ -88,7 +88,7 @@ impl SandboxFactory {
 }
 
 impl SandboxFactory {
-    /// From now on its notices over HTTP are signed with any of these secrets.
+    /// Accepts notices over HTTP that are signed with any of these secrets from now on.
     pub fn reconfigure(&self, notification_secrets: Vec<WebhookSecret>) {
         self.notices.reconfigure(notification_secrets);
     }
@@ -176,7 +176,7 @@ impl LocalIssue for Sandbox {
     }
 }
 
-/// The sandbox. Cheap to clone; its clones are the same one.
+/// The sandbox. Cheap to clone; clones share their state.
 #[derive(Clone)]
 struct Sandbox {
     settings: Arc<SandboxSettings>,
@@ -204,7 +204,7 @@ impl Acquirer for Sandbox {
             Ok(fact) => fact,
             Err(error) => return failed(&error.to_string()),
         };
-        // Awaited, because this script wants the notice to be there before the answer.
+        // Awaited, because this script requires the notice before the answer.
         if script.reception == Reception::NoticeFirst && !script.steps.is_empty() {
             let first = script.steps.remove(0);
             self.courier.submit(query.id, &first).await;
@@ -261,19 +261,20 @@ impl Acquirer for Sandbox {
         }
     }
 
-    /// It keeps nothing, and never loses an answer to an operation: what is asked for is as good as done.
+    /// Repeats the operation. The sandbox has no state and never loses an answer to an operation, so a requested one
+    /// counts as done.
     async fn inquire_operation(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
         self.operate(query, operation).await
     }
 
-    /// It names nothing.
+    /// Identifies nothing: the sandbox has no references.
     async fn identify(&self, _: &Reference) -> Identified {
         Identified::Unknown
     }
 }
 
 impl Sandbox {
-    /// Returns what is answered about a charge first: a code to pay with, or the verdict on a card.
+    /// Returns the first answer about a charge: a code to pay with, or the verdict on a card.
     fn first_fact(&self, query: &ChargeQuery, script: &Script, now: Timestamp) -> Result<Fact, CannotIssue> {
         let issued = match &query.terms {
             Terms::Pix { expires_in_s } => issue::pix(query, *expires_in_s, &self.settings)?,
@@ -286,7 +287,7 @@ impl Sandbox {
     }
 }
 
-/// A charge that nothing goes wrong with is answered at once, and its notices begin when it is stored.
+/// Returns true for a charge without faults. It is answered at once, and its notices begin when it is stored.
 fn answers_locally(method: Method, reception: Reception) -> bool {
     match method {
         Method::Pix | Method::Boleto => reception == Reception::Answered,
@@ -294,13 +295,13 @@ fn answers_locally(method: Method, reception: Reception) -> bool {
     }
 }
 
-/// Returns true if the caller never received the code: then no later event may be reported yet.
+/// Returns true if the caller never received the code. Then no later event may be reported yet.
 const fn is_unknown_to_caller(query: &ChargeQuery, first: &Fact) -> bool {
     matches!(first, Fact::Pending { .. }) && query.issued.is_none()
 }
 
 /// Returns the answer about a charge that was withdrawn or has expired. It can no longer be paid, unless the money came
-/// in before, or its script says that it comes late.
+/// in before, or its script prescribes late money.
 fn ended_unpaid(query: &ChargeQuery, script: &Script) -> Option<Fact> {
     let comes_late = |expired_at| script.expires_by_itself() || script.is_settled(expired_at);
     match (query.paid_amount, query.cancelled_at, query.expired_at) {
@@ -310,7 +311,8 @@ fn ended_unpaid(query: &ChargeQuery, script: &Script) -> Option<Fact> {
     }
 }
 
-/// A PIX charge that nobody paid ends by itself. Of a boleto the service knows how long to wait.
+/// Returns an expiry for an unpaid PIX charge whose time is over. For a boleto, the service itself decides how long to
+/// wait.
 fn expired_if_over(fact: Fact, now: Timestamp) -> Fact {
     match &fact {
         Fact::Pending { issued: Issued::Pix { expires_at, .. }, .. } if *expires_at <= now => Fact::Expired,

@@ -1,10 +1,10 @@
 //! Sicoob, Cobrança Bancária v3: boletos registered at the bank, with or without a PIX code.
 //!
-//! The number of a title (nosso número) is ours: it comes with the charge, so a title of unknown outcome is asked for by it,
-//! and the bank refuses it a second time. Sources: the portal's page of the API with its models, and the clients `brbank`
-//! 0.0.5 and `sicoob-sdk` 0.2.19.
+//! The number of a title (nosso número) is ours and is part of the charge. So a title of unknown outcome can be
+//! inquired about by it, and the bank refuses to register it twice. Sources: the portal's page of the API with its
+//! models, and the clients `brbank` 0.0.5 and `sicoob-sdk` 0.2.19.
 //!
-//! The way of a charge: `request` → `link` → `title` → `statement`. Callbacks are hints (`notices`).
+//! Path of a charge: `request` → `link` → `title` → `statement`. Callbacks are hints (`notices`).
 
 mod adapter;
 mod factory;
@@ -25,6 +25,6 @@ const BANK: &str = "756";
 const BANK_WITH_DIGIT: &str = "756-0";
 const BANK_NAME: &str = "Sicoob";
 
-/// Names of a reference under which the numbers of a title are.
+/// Names under which a reference contains the numbers of a title.
 const OUR_NUMBER: &str = Reference::OUR_NUMBER;
 const YOUR_NUMBER: &str = "yourNumber";

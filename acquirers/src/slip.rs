@@ -1,11 +1,11 @@
-//! Codes to pay with, checked before a payer sees them, whoever issued them.
+//! Codes to pay with, checked before a payer sees them, whatever their issuer.
 
 use quita_domain::boleto::{Bank, Barcode, CollectionAccount};
 use quita_domain::money::Money;
 use quita_domain::pix::br_code::{self, BrCode};
 use quita_domain::text::is_digits;
 
-/// Checks that a BR Code is one, and is for this amount where it states any.
+/// Checks that a BR Code is valid, and is for this amount if it states any.
 ///
 /// # Errors
 /// The reason why a payer may not see it.
@@ -21,19 +21,19 @@ pub(crate) fn check_br_code(code: &str, amount: Money) -> Result<(), &'static st
     if is_other { Err("the BR Code has another amount") } else { Ok(()) }
 }
 
-/// Without the blanks, dots and hyphens between groups; anything else stays, and is refused by who reads it.
+/// Removes the spaces, dots and hyphens between groups. Anything else stays, and the reader refuses it.
 pub(crate) fn digits_of(text: &str) -> String {
     text.chars().filter(|character| !matches!(character, ' ' | '.' | '-')).collect()
 }
 
-/// Account that a bar code names, where the bank's layout is known.
+/// Account in a bar code, if the bank's layout is known.
 pub(crate) struct Account {
     pub(crate) account: CollectionAccount,
     pub(crate) printed_number: String,
     pub(crate) number: String,
 }
 
-/// Takes the free field apart, and believes that only if putting it together again gives the same.
+/// Parses the free field, and accepts the result only if writing it again gives the same field.
 pub(crate) fn account_of(bank: Option<Bank>, barcode: &Barcode) -> Option<Account> {
     let field = barcode.free_field();
     let part = |from: usize, to: usize| field.get(from..to);

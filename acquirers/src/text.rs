@@ -1,11 +1,11 @@
-//! JSON as providers really send it: in UTF-8, with or without a byte order mark, and in Latin-1.
+//! JSON as providers actually send it: in UTF-8, with or without a byte order mark, and in Latin-1.
 
 use serde_json::Value;
 
-/// Reads a JSON document, whatever its text is encoded in; `None` if it is none.
+/// Reads a JSON document in any of these encodings; `None` if it is not JSON.
 ///
-/// Letters of names alone are in doubt in an encoding. Digits, signs and field names are ASCII, and the same in
-/// all of them; amounts are read from ASCII only.
+/// The encoding only affects letters in names. Digits, signs and field names are ASCII, which is the same in all
+/// encodings; amounts are read from ASCII only.
 pub(crate) fn json(body: &[u8]) -> Option<Value> {
     match body {
         [0xef, 0xbb, 0xbf, text @ ..] => serde_json::from_slice(text).ok(),
@@ -18,7 +18,7 @@ pub(crate) fn json(body: &[u8]) -> Option<Value> {
     }
 }
 
-/// Every byte of Latin-1 is the character with its number.
+/// Reads Latin-1, where every byte is the character with its number.
 fn of_latin_1(text: &[u8]) -> Option<Value> {
     let characters: String = text.iter().copied().map(char::from).collect();
     serde_json::from_str(&characters).ok()

@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// JSON number with two decimals: reais by their cents, a percentage by its hundredths.
+/// JSON number with two decimals: an amount in reais from its cents, a percentage from its hundredths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Hundredths(u64);
 
@@ -29,7 +29,7 @@ impl Serialize for Hundredths {
     }
 }
 
-/// Reads an amount in reais from a JSON number with at most two decimals, or a text that says the same.
+/// Reads an amount in reais from a JSON number with at most two decimals, or from a text in the same format.
 pub(crate) fn of_number(value: Option<&Value>) -> Option<Money> {
     let text = match value? {
         Value::Number(number) => number.to_string(),
@@ -37,7 +37,7 @@ pub(crate) fn of_number(value: Option<&Value>) -> Option<Money> {
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
     };
     let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
-    // Zeros behind the second decimal mean nothing.
+    // Zeros after the second decimal mean nothing.
     let decimals = decimals.trim_end_matches('0');
     let is_plain = (1..=12).contains(&whole.len()) && decimals.len() <= 2;
     let digits = format!("{whole}{decimals:0<2}");
@@ -45,14 +45,14 @@ pub(crate) fn of_number(value: Option<&Value>) -> Option<Money> {
     is_plain.then(|| digits.parse().ok()).flatten().map(Money::from_cents)
 }
 
-/// Reads an amount at the end of a text, as Brazilians write it: `LIQUIDACAO - R$ 1.234,56`.
+/// Reads an amount at the end of a text, in Brazilian notation: `LIQUIDACAO - R$ 1.234,56`.
 pub(crate) fn at_the_end(text: &str) -> Option<Money> {
     let (_, amount) = text.trim_end().rsplit_once("R$")?;
     let (whole, cents) = amount.trim().split_once(',')?;
     let mut groups = whole.split('.');
     let first = groups.next().filter(|group| (1..=9).contains(&group.len()))?;
     let rest: Vec<&str> = groups.collect();
-    // Groups of three digits with dots between them, or no dot at all.
+    // Groups of three digits with dots between them, or no dots.
     let is_grouped = rest.is_empty() || first.len() <= 3 && rest.iter().all(|group| group.len() == 3);
     let digits = format!("{first}{}{cents}", rest.concat());
     let is_plain = cents.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,23 +1,23 @@
-//! Names of a boleto at its bank beside its number.
+//! Names of a boleto at its bank, in addition to its number.
 
 use quita_domain::identity::TransactionId;
 use quita_domain::secret::Secret;
 use quita_domain::secret_key::mac;
 use uuid::Uuid;
 
-/// Digits and capitals without vowels: no number spells a word.
+/// Digits and capitals without vowels, so that no name spells a word.
 const DIGITS: &[u8; 31] = b"0123456789BCDFGHJKLMNPQRSTVWXYZ";
 
-/// Characters of a name that its payer sees (seu número).
+/// Number of characters of the name that the payer sees (seu número).
 const YOUR_NUMBER_LENGTH: usize = 18;
 
-/// Bits of a hash that fit into that many characters.
+/// Number of bits of a hash that fit into these characters.
 const YOUR_NUMBER_BITS: u32 = 89;
 
 /// Purpose of the hash.
 const PURPOSE: &[u8] = b"quita your number 1";
 
-/// Characters of our id in base 36.
+/// Number of characters of our id in base 36.
 const COMPANY_ID_LENGTH: usize = 25;
 
 /// Returns the name of a boleto that its payer sees: the beginning of a keyed hash of our id.
@@ -35,7 +35,7 @@ pub(crate) fn company_id(id: TransactionId) -> String {
     digits(id.uuid().as_u128(), 36, COMPANY_ID_LENGTH, digit).to_ascii_uppercase()
 }
 
-/// Reads our id back; none of what we did not write.
+/// Reads our id back; `None` if we did not write it.
 pub(crate) fn payment_of(company_id: &str) -> Option<TransactionId> {
     let is_ours = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_uppercase();
     if company_id.len() != COMPANY_ID_LENGTH || !company_id.bytes().all(is_ours) {

@@ -2,7 +2,7 @@
 
 use quita_domain::card::Brand;
 
-/// As `CreditCard.Brand` wants it (E-commerce API 3.0, "Bandeiras").
+/// Returns the spelling for `CreditCard.Brand` (E-commerce API 3.0, "Bandeiras").
 pub(super) const fn spelling(brand: Brand) -> &'static str {
     match brand {
         Brand::Visa => "Visa",

@@ -1,4 +1,4 @@
-//! One call to Cielo: address, headers, and what its HTTP status means.
+//! One call to Cielo: address, headers, and the meaning of its HTTP status.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,15 +18,15 @@ use super::settings::CieloSettings;
 use super::spacing::Spacing;
 use crate::exchange::{Exchange, Failure, Request, Response, Verb};
 
-/// Milliseconds that a 429 without `Retry-After` holds.
+/// Milliseconds that a 429 without `Retry-After` holds back calls.
 const DEFAULT_HOLD_MS: u64 = 5_000;
 
-/// A line to Cielo as it is configured now. Calls that are under way keep theirs when the configuration changes.
+/// A line to Cielo with the current configuration. Calls under way keep theirs when the configuration changes.
 #[derive(Clone)]
 pub(super) struct Line {
     pub(super) settings: Arc<CieloSettings>,
     pub(super) exchange: Rc<dyn Exchange>,
-    /// Of one request.
+    /// Time-out of one request.
     pub(super) time_out: Duration,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) spacing: Arc<Spacing>,
@@ -41,24 +41,24 @@ pub(super) enum Reply {
     NotFound(Refusal),
     /// Any other explicit 4xx.
     Refused(Refusal),
-    /// Nothing that could be used.
+    /// No usable answer.
     Failed(CallFailure),
 }
 
 impl Line {
-    /// Makes a sale.
+    /// Creates a sale.
     pub(super) async fn create(&self, body: Zeroizing<Vec<u8>>) -> Reply {
         let url = format!("{}/1/sales/", self.settings.base_url);
         self.send(Verb::Post, url, body).await
     }
 
-    /// Captures this much.
+    /// Captures this amount.
     pub(super) async fn capture(&self, sale: &PaymentId, cents: u64) -> Reply {
         let url = format!("{}/1/sales/{sale}/capture?amount={cents}", self.settings.base_url);
         self.send(Verb::Put, url, Zeroizing::default()).await
     }
 
-    /// Voids, or gives back, this much.
+    /// Voids or refunds this amount.
     pub(super) async fn void(&self, sale: &PaymentId, cents: u64) -> Reply {
         let url = format!("{}/1/sales/{sale}/void?amount={cents}", self.settings.base_url);
         self.send(Verb::Put, url, Zeroizing::default()).await
@@ -70,7 +70,7 @@ impl Line {
         self.send(Verb::Get, url, Zeroizing::default()).await
     }
 
-    /// Reads which sales an order has.
+    /// Lists the sales of an order.
     pub(super) async fn sales_of(&self, order_id: &str) -> Reply {
         let order_id: String = form_urlencoded::byte_serialize(order_id.as_bytes()).collect();
         let url = format!("{}/1/sales?merchantOrderId={order_id}", self.settings.query_base_url);
@@ -117,7 +117,7 @@ fn read(response: Response, now: Timestamp) -> Reply {
         429 => Reply::Failed(CallFailure::Throttled {
             after_ms: response.retry_after_ms(now).unwrap_or(DEFAULT_HOLD_MS),
         }),
-        // A 4xx by number, but not a refusal by meaning: Cielo may still be processing the request.
+        // A 4xx by number, but not a refusal: Cielo may still be processing the request.
         408 => Reply::Failed(CallFailure::Unknown("HTTP 408".to_owned())),
         status @ 400..=499 => Reply::Refused(Refusal::read(status, &response.body)),
         503 if let Some(after_ms) = response.retry_after_ms(now) => {

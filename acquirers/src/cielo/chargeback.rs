@@ -8,11 +8,10 @@ use crate::reason;
 /// Maximum number of disputes of one sale: there is one for each instalment or item.
 const MAX_CHARGEBACKS: usize = 100;
 
-/// Returns what a dispute states: it is open in every status that is known, whether the merchant accepts or contests
-/// it.
+/// Returns the facts of disputes. A dispute is open in every known status, whether the merchant accepts or contests it.
 ///
-/// Source: Braspag, Risk Notification API, "Status": 1 Received, 2 AcceptedByMerchant, 3 ContestedByMerchant. Neither
-/// has a name for a dispute that was won. An unknown status changes nothing, and an operator sees its text.
+/// Source: Braspag, Risk Notification API, "Status": 1 Received, 2 AcceptedByMerchant, 3 ContestedByMerchant. None of
+/// them means that the dispute was won. An unknown status changes nothing, and an operator sees its text.
 pub(super) fn facts(chargebacks: &[Chargeback]) -> impl Iterator<Item = Fact> {
     chargebacks.iter().take(MAX_CHARGEBACKS).map(fact)
 }

@@ -29,7 +29,7 @@ pub(super) struct Issuer<'a> {
     pub(super) boleto: Option<&'a BoletoSettings>,
 }
 
-/// The code of the sale.
+/// Returns the code of the sale.
 pub(super) fn issued(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Result<Issued, NoCode> {
     match &query.terms {
         Terms::Pix { expires_in_s } => pix(query, sale, *expires_in_s),
@@ -39,17 +39,17 @@ pub(super) fn issued(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Re
     }
 }
 
-/// The BR Code, if it is one, and is for our amount where it names any.
+/// Returns the BR Code, if it is valid and is for our amount or names none.
 fn pix(query: &ChargeQuery, sale: &Sale, expires_in_s: u64) -> Result<Issued, NoCode> {
     let code = sale.pix.code.as_deref().ok_or(NoCode("there is no QrCodeString"))?;
     slip::check_br_code(code, query.amount).map_err(NoCode)?;
     let txid = sale.pix.txid.clone().unwrap_or_else(|| order_id::write(query.id, query.method));
-    // Its time runs from its creation at Cielo, which may be long after the payment was created.
+    // Its lifetime starts at its creation at Cielo, which may be long after the payment was created.
     let expires_at = query.sent_at.plus_ms(expires_in_s.saturating_mul(1000));
     Ok(Issued::Pix { txid, code: code.to_owned(), expires_at })
 }
 
-/// The slip, if its bar code is right, has our amount and our due date, and its line is that of the bar code.
+/// Returns the slip, if its bar code is valid, has our amount and due date, and its line matches the bar code.
 fn boleto(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Result<IssuedBoleto, NoCode> {
     let Terms::Boleto(DueTerms { due_date, .. }) = query.terms else { return Err(NoCode("it is no boleto")) };
     let given = sale.boleto.barcode.as_deref().ok_or(NoCode("there is no BarCodeNumber"))?;
@@ -90,7 +90,7 @@ fn boleto(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Result<Issued
     })
 }
 
-/// The bank's number of the slip with its digit, as files of the bank have it.
+/// Returns the bank's number of the slip with its digit, as in the bank's files.
 pub(super) fn reference_number(sale: &Sale) -> Option<String> {
     let barcode =
         sale.boleto.barcode.as_deref().and_then(|given| Barcode::parse(&slip::digits_of(given)).ok());
@@ -105,7 +105,7 @@ fn our_number(sale: &Sale, account: Option<&slip::Account>) -> String {
     }
 }
 
-/// Cielo's sandbox has boletos of no bank (`000`); a provider whose bank is known issues that bank's.
+/// Returns true if the bank is the provider's. Boletos of Cielo's sandbox have no bank (`000`).
 fn is_of_its_bank(bank: &str, issuer: Issuer<'_>) -> bool {
     match (issuer.mode, issuer.boleto.map(|settings| settings.provider.as_str())) {
         (Mode::Test, _) => true,

@@ -1,5 +1,5 @@
 //! Cache of the owners of sales, as Cielo stated them when they were created or found. A notification names only a
-//! sale, and need not wait for a query then.
+//! sale, and so needs no query.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use quita_domain::identity::TransactionId;
 use super::order_id;
 use super::sale::{PaymentId, Sale};
 
-/// Maximum number of cached sales, about 2 MiB. For any other sale Cielo is asked.
+/// Maximum number of cached sales, about 2 MiB. Cielo is asked about any other sale.
 const MAX_SALES: usize = 16_384;
 
 /// The payments of recent sales.
@@ -24,7 +24,7 @@ struct Sales {
 }
 
 impl KnownSales {
-    /// Cielo said this of a sale. One whose order is none of ours is nobody's.
+    /// Learns the owner of a sale from Cielo's answer. A sale whose order is none of ours has no owner.
     pub(super) fn learn(&self, sale: &Sale) {
         if let Some(payment) = sale.order_id.as_deref().and_then(order_id::read) {
             self.remember(&sale.payment_id, payment);
@@ -33,7 +33,7 @@ impl KnownSales {
 
     fn remember(&self, sale: &PaymentId, payment: TransactionId) {
         let mut sales = self.sales();
-        // A sale that is known already keeps its place in the queue, or one name would fill it.
+        // A known sale keeps its place in the queue. Otherwise one name could fill it.
         if sales.payments.insert(sale.as_str().to_owned(), payment).is_some() {
             return;
         }
@@ -45,7 +45,7 @@ impl KnownSales {
         }
     }
 
-    /// The payment whose sale it is, if that is remembered.
+    /// Returns the payment of a sale, if it is cached.
     pub(super) fn payment(&self, sale: &PaymentId) -> Option<TransactionId> {
         self.sales().payments.get(sale.as_str()).copied()
     }

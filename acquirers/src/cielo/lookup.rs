@@ -1,8 +1,8 @@
-//! Finding sales: by Cielo's own names where they are known, and by the order where there may be more.
+//! Finding sales: by Cielo's own names if they are known, and by the order if there may be more.
 //!
-//! Listing an order's sales and reading them is one question, so these calls need no distance. An order may have
-//! several sales, if one that existed was sent again. One of them represents the payment; the holdings of the others
-//! are stated separately.
+//! Listing an order's sales and reading them is one inquiry, so these calls need no distance. An order may have several
+//! sales, if an existing one was sent again. One of them represents the payment; the holdings of the others are stated
+//! separately.
 
 use quita_domain::acquiring::{
     CallFailure, ChargeAnswer, ChargeQuery, Fact, Holding, Reference, SecondCharge, Statement,
@@ -20,21 +20,21 @@ use super::spacing::Purpose;
 use super::statement::{self, Reader};
 use crate::field::{Object, Unreadable};
 
-/// The most sales of one order that are read.
+/// Maximum number of sales of one order that are read.
 const MAX_SALES: usize = 8;
 
-/// Reasons for having no sale to read.
+/// Reasons why there is no sale to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Missing {
     /// Cielo has none.
     Unknown,
-    /// Cielo answered about another one.
+    /// Cielo answered about another sale.
     Mismatched(String),
-    /// No answer that could be used.
+    /// No usable answer.
     Failed(CallFailure),
 }
 
-/// Lookup at Cielo, which has to end at a deadline.
+/// Lookup at Cielo, which has to end by a deadline.
 #[derive(Clone, Copy)]
 pub(super) struct Lookup<'a> {
     pub(super) line: &'a Line,
@@ -43,7 +43,7 @@ pub(super) struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
-    /// The sales of a charge, at least one, the one that speaks for the payment first.
+    /// Returns the sales of a charge, at least one. The one that represents the payment is first.
     pub(super) async fn sales(self, query: &ChargeQuery) -> Result<Vec<Sale>, Missing> {
         let order_id = order_id::write(query.id, query.method);
         let mut wanted = named_in(query);
@@ -60,7 +60,7 @@ impl Lookup<'_> {
                 let new: Vec<_> = listed.into_iter().filter(is_new).collect();
                 wanted.extend(new);
             }
-            // The list may lag behind what Cielo named.
+            // The list may lag behind the sales that Cielo named.
             Err(Missing::Unknown) if !wanted.is_empty() => {}
             Err(missing) => return Err(missing),
         }
@@ -68,7 +68,7 @@ impl Lookup<'_> {
         Ok(with_the_counted_first(query, sales))
     }
 
-    /// Reads these sales. Either Cielo has all of them, or none, and none only if it lists none either.
+    /// Reads these sales. It returns all of them, or none. None is only returned if Cielo lists none either.
     async fn read_all(self, wanted: &[PaymentId], is_listed: bool) -> Result<Vec<Sale>, Missing> {
         let mut sales = Vec::new();
         for payment_id in wanted {
@@ -79,7 +79,7 @@ impl Lookup<'_> {
         }
         match sales.len() {
             0 if !is_listed => Err(Missing::Unknown),
-            // A part of the sales would hide a second charge, so the answer waits until all of them can be read.
+            // A part of the sales could hide a second charge, so the answer waits until all of them can be read.
             count if count == wanted.len() => Ok(sales),
             _ => Err(unclear("a sale that Cielo names can't be read there")),
         }
@@ -96,7 +96,7 @@ impl Lookup<'_> {
         Ok(sale)
     }
 
-    /// Lists the sales of an order, at least one, the oldest first.
+    /// Lists the sales of an order, at least one, oldest first.
     pub(super) async fn listed(self, order_id: &str) -> Result<Vec<PaymentId>, Missing> {
         self.line.spacing.turn(&[order_id], Purpose::Ask, self.deadline).await.map_err(Missing::Failed)?;
         let listed = read_list(&body(self.line.sales_of(order_id).await)?).map_err(unreadable)?;
@@ -129,7 +129,7 @@ fn body(reply: Reply) -> Result<Vec<u8>, Missing> {
     }
 }
 
-/// Reads `{"Payments":[{"PaymentId","ReceveidDate"}]}`; `Payment` is met too, and one object in place of the list.
+/// Reads `{"Payments":[{"PaymentId","ReceveidDate"}]}`; `Payment` also occurs, and a single object instead of the list.
 fn read_list(body: &[u8]) -> Result<Vec<PaymentId>, Unreadable> {
     let unreadable = Unreadable("Payments");
     let value: Value = serde_json::from_slice(body).map_err(|_| unreadable)?;
@@ -158,12 +158,12 @@ fn read_list(body: &[u8]) -> Result<Vec<PaymentId>, Unreadable> {
         let received = entry.text("ReceveidDate").or_else(|| entry.text("ReceivedDate")).unwrap_or_default();
         listed.push((received, payment_id));
     }
-    // Dates of one form sort as text; those of several, or none, keep their order as far as they can.
+    // Dates in one format sort as text. With several formats, or none, the order is kept as far as possible.
     listed.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(each_once(listed.into_iter().map(|(_, payment_id)| payment_id)))
 }
 
-/// Returns each sale once, in the order in which it came first. One that was named twice would count as a second charge.
+/// Returns each sale once, in order of first occurrence. A sale named twice would count as a second charge.
 fn each_once(sales: impl Iterator<Item = PaymentId>) -> Vec<PaymentId> {
     let mut once = Vec::new();
     for payment_id in sales {
@@ -174,21 +174,21 @@ fn each_once(sales: impl Iterator<Item = PaymentId>) -> Vec<PaymentId> {
     once
 }
 
-/// The sales that a question names: the one that counts until now first.
+/// Returns the sales that an inquiry names: first the one that has represented the payment so far.
 fn named_in(query: &ChargeQuery) -> Vec<PaymentId> {
     let references = std::iter::once(&query.reference).chain(&query.others);
     each_once(references.filter_map(statement::payment_id))
 }
 
-/// Puts the sale that represents the payment first: the one that counted until now. For an unpaid PIX or boleto,
-/// another sale that was paid takes its place. If none counted, the one nearest to holding money.
+/// Puts the sale that represents the payment first: the one that has done so. For an unpaid PIX or boleto, another sale
+/// that was paid takes its place. If none has, it is the sale nearest to holding money.
 fn with_the_counted_first(query: &ChargeQuery, mut sales: Vec<Sale>) -> Vec<Sale> {
     let counted = statement::payment_id(&query.reference);
     let is_unpaid_code = query.method.has_code() && query.paid_amount.is_none();
     sales.sort_by_key(|sale| {
         let standing = standing(query.method, sale);
-        // Only a code can be replaced like this: its payer may have paid either code, while a card that counted stays
-        // the charge.
+        // Only a code can be replaced like this: its payer may have paid either code, while a card's sale stays the
+        // charge.
         let takes_its_place = is_unpaid_code && standing == HOLDS_MONEY;
         let is_counted = counted.as_ref() == Some(&sale.payment_id);
         (!takes_its_place, !is_counted, standing)
@@ -214,7 +214,7 @@ fn standing(method: Method, sale: &Sale) -> u8 {
     }
 }
 
-/// Returns what the sales of one charge state.
+/// Returns the statements of the sales of one charge.
 pub(super) fn answer(query: &ChargeQuery, sales: &[Sale], reader: Reader<'_>) -> ChargeAnswer {
     let Some((first, others)) = sales.split_first() else { return ChargeAnswer::NotFound };
     let held: Vec<Fact> = others.iter().filter_map(|sale| second(query, sale)).collect();
@@ -223,7 +223,7 @@ pub(super) fn answer(query: &ChargeQuery, sales: &[Sale], reader: Reader<'_>) ->
             statement.facts.extend(held);
             ChargeAnswer::Known(statement)
         }
-        // The outcome of the one that counts may never be known, but the others still hold something.
+        // The outcome of the representing sale may never be known, but the others still hold something.
         ChargeAnswer::Failed(CallFailure::Unknown(why)) if !held.is_empty() => {
             let unclear = Fact::Unclear { id: first.payment_id.to_string(), text: why };
             let facts = std::iter::once(unclear).chain(held).collect();
@@ -241,7 +241,7 @@ pub(super) fn answer(query: &ChargeQuery, sales: &[Sale], reader: Reader<'_>) ->
     }
 }
 
-/// States what a second sale of the order holds, if that is one of the payment at all.
+/// States the holdings of a second sale of the order, if it belongs to the payment at all.
 fn second(query: &ChargeQuery, sale: &Sale) -> Option<Fact> {
     if let Some(what) = statement::mismatch(query, sale) {
         tracing::warn!(transaction.id = %query.id, cielo.payment_id = %sale.payment_id, what, "a sale is not the payment's");

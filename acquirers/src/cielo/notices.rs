@@ -1,6 +1,6 @@
 //! Notifications ("post de notificação"): a sale's name and the kind of change, with a header that Cielo was given.
 //!
-//! It has no signature and no status, so it is only a hint, and the sale is read.
+//! A notification has no signature and no status, so it is only a hint, and the sale is read.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -16,13 +16,13 @@ use super::sale::PaymentId;
 use super::settings::CieloSettings;
 use crate::field::Object;
 
-/// `ChangeType` of recurrences, which this service never makes: 2 created, 4 changed.
+/// `ChangeType` of recurrences, which this service never creates: 2 created, 4 changed.
 const RECURRENCE: [&str; 2] = ["2", "4"];
 
 /// Reads the notifications of one merchant.
 pub(super) struct CieloNotices(RwLock<Arc<Key>>);
 
-/// Key that proves that Cielo sent it.
+/// Header and secret that prove that Cielo sent a notification.
 struct Key {
     header: String,
     secret: Secret<String>,
@@ -46,7 +46,7 @@ impl CieloNotices {
         Self(RwLock::new(Key::of(settings)))
     }
 
-    /// From now on with this header and secret.
+    /// Uses this header and secret from now on.
     pub(super) fn reconfigure(&self, settings: &CieloSettings) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Key::of(settings);
     }

@@ -1,4 +1,4 @@
-//! Outcome of a capture or a void: by its answer, or by the sale's sums.
+//! Outcome of a capture or a void, read from its answer or from the sale's sums.
 //!
 //! Source of the codes: E-commerce API 3.0, "Cancelamento e estorno", return codes.
 
@@ -13,10 +13,10 @@ use super::sale::{Sale, Status};
 use crate::field::Object;
 use crate::reason;
 
-/// Codes after which it is unknown whether it was done: the same operation is already under way, or it timed out.
+/// Codes after which the outcome is unknown: the same operation is already under way, or it timed out.
 const UNCLEAR_CODES: [&str; 5] = ["10", "223", "98", "475", "504"];
 
-/// Time, in milliseconds, for which unmoved sums prove nothing after an unclear answer to the refund of a PIX. It is
+/// Time, in milliseconds, for which unchanged sums prove nothing after an unclear answer to the refund of a PIX. It is
 /// refunded some time after the request, and would otherwise be refunded twice.
 pub(super) const PIX_REFUND_SHOWS_AFTER_MS: u64 = 3_600_000;
 
@@ -50,14 +50,14 @@ pub(super) const fn refuses_the_request(reply: &Reply) -> bool {
 /// Status and code of the sale in an answer.
 struct Outcome {
     status: Option<Status>,
-    /// Without leading zeros.
+    /// Code without leading zeros.
     code: Option<String>,
     why: String,
 }
 
 impl Outcome {
     fn read(answer: Object<'_>) -> Option<Self> {
-        // Some samples wrap it as the sale does.
+        // Some samples wrap it as a sale is wrapped.
         let answer = answer.object("Payment").unwrap_or(answer);
         let given = answer.text("ReturnCode");
         let message = answer.text("ReturnMessage").or_else(|| answer.text("ReasonMessage"));
@@ -97,7 +97,7 @@ impl Outcome {
         }
     }
 
-    /// Decides by the code: 0 is done, and so is 9 if the status agrees.
+    /// Decides by the code: 0 means done, and so does 9 if the status agrees.
     fn of_void(self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
         let is_partial = match operation.kind {
             OperationKind::Refund(amount) => {
@@ -116,7 +116,7 @@ impl Outcome {
             (Some("9"), Some(Status::Voided | Status::Refunded)) => OperationAnswer::Done,
             // The status applies to the whole sale: after a partial refund it would prove the wrong amount.
             (None, Some(Status::Voided | Status::Refunded)) if !is_partial => OperationAnswer::Done,
-            // A code that is no success, and a status that is.
+            // The code is no success, but the status is.
             (Some(_), Some(Status::Voided | Status::Refunded)) | (Some("0" | "9") | None, _) => {
                 unclear("status and code of Cielo's answer do not fit")
             }
@@ -126,7 +126,7 @@ impl Outcome {
 }
 
 /// Reads the operation's outcome from the sale's sums. A difference of exactly its amount means that it was done, no
-/// difference that it was not, and any other difference that something else moved them.
+/// difference that it was not. Any other difference means that something else changed them.
 pub(super) fn by_sums(query: &ChargeQuery, operation: &Operation, sale: &Sale) -> OperationAnswer {
     match operation.kind {
         OperationKind::Capture(amount) => capture(operation, amount, sale),
@@ -148,7 +148,7 @@ fn capture(operation: &Operation, amount: Money, sale: &Sale) -> OperationAnswer
     let is_gone = sale.status != Status::Paid && sale.status != Status::Authorized;
     if captured == operation.before.plus(amount) {
         OperationAnswer::Done
-    // A sum that moved by a different amount was moved by somebody else. Sending again would then take or return too
+    // A sum that changed by another amount was changed by somebody else. Sending again would then take or return too
     // much.
     } else if captured != operation.before {
         let before = operation.before;
@@ -184,7 +184,7 @@ fn cancellation(query: &ChargeQuery, sale: &Sale) -> OperationAnswer {
 fn refund(query: &ChargeQuery, operation: &Operation, amount: Money, sale: &Sale) -> OperationAnswer {
     let is_readable = match sale.status {
         Status::Paid | Status::Voided | Status::Refunded => true,
-        // A PIX whose refund is on its way.
+        // A PIX whose refund is under way.
         Status::Pending => query.method == Method::Pix,
         Status::NotFinished | Status::Authorized | Status::Denied | Status::Aborted | Status::Other(_) => {
             false
@@ -201,7 +201,7 @@ fn refund(query: &ChargeQuery, operation: &Operation, amount: Money, sale: &Sale
         OperationAnswer::Contradicted(format!(
             "{given_back} is given back; it was {before}, and {amount} was asked for"
         ))
-    // Sums that did not move prove nothing while a refund is scheduled at Cielo or was already accepted by it.
+    // Unchanged sums prove nothing while a refund is scheduled at Cielo, or was already accepted by it.
     } else if is_on_its_way(operation, sale) {
         OperationAnswer::Accepted
     } else {

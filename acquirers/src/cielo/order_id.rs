@@ -4,7 +4,7 @@ use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
 use uuid::Uuid;
 
-/// Digits of an id in hexadecimal, and in base 36.
+/// Number of digits of an id in hexadecimal, and in base 36.
 const HEX_LENGTH: usize = 32;
 const BASE_36_LENGTH: usize = 25;
 
@@ -30,7 +30,7 @@ pub(super) fn read(text: &str) -> Option<TransactionId> {
     Some(TransactionId::new(Uuid::from_u128(number)))
 }
 
-/// Returns whether these name the same order: Cielo may change the case of letters.
+/// Returns true if both name the same order: Cielo may change the case of letters.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
@@ -38,7 +38,7 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
 fn in_base_36(number: u128) -> String {
     let mut rest = number;
     let mut digits = Vec::with_capacity(BASE_36_LENGTH);
-    // Always 25 digits, with leading zeros: the length is how `read` tells this form from the hexadecimal one.
+    // Always 25 digits, with leading zeros, because `read` tells this form from the hexadecimal one by its length.
     for _ in 0..BASE_36_LENGTH {
         let digit = u32::try_from(rest % 36).unwrap_or_default();
         digits.push(char::from_digit(digit, 36).unwrap_or('0'));

@@ -8,14 +8,14 @@ use crate::reason::{clean, explained};
 /// An explicit refusal with a 4xx.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// Reason, for a reader.
+    /// Reason, for people.
     pub(super) reason: String,
-    /// Cielo's codes of the errors.
+    /// Cielo's error codes.
     pub(super) codes: Vec<String>,
 }
 
 impl Refusal {
-    /// Reads `[{"Code":126,"Message":"…"}]`, or one such object; anything else says no more than its status.
+    /// Reads `[{"Code":126,"Message":"…"}]`, or a single such object. Anything else only yields its status.
     pub(super) fn read(status: u16, body: &[u8]) -> Self {
         let value: Value = serde_json::from_slice(body).unwrap_or_default();
         let errors: Vec<Object<'_>> = match &value {

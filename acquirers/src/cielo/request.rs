@@ -1,4 +1,4 @@
-//! The request that makes a sale, by method.
+//! The request that creates a sale, by method.
 //!
 //! Source: E-commerce API 3.0, "Criando um pagamento", with the sizes of its tables. Everything borrows from the
 //! charge, so that a card's number is copied only into the body.
@@ -18,22 +18,22 @@ use zeroize::Zeroizing;
 use super::settings::CieloSettings;
 use super::{order_id, statement};
 
-/// Room for a body, so that it never moves while it grows and leaves no copy of a card's number behind.
+/// Capacity of a body, so that it never moves while it grows and leaves no copy of a card's number behind.
 const BODY_ROOM: usize = 4 * 1024;
 
-/// The most characters of a name, where a bank takes no fewer.
+/// Maximum number of characters of a name, if the bank has no lower limit.
 const MAX_NAME: usize = 255;
 
 /// Reasons why a charge can't be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Unsendable {
-    /// Cielo would not take it like this.
+    /// Cielo would not accept it like this.
     Refused(&'static str),
-    /// Something is missing here.
+    /// Something is missing on our side.
     NotReady(&'static str),
 }
 
-/// The body of the request.
+/// Returns the body of the request.
 pub(super) fn body(
     charge: &Charge,
     settings: &CieloSettings,
@@ -95,7 +95,7 @@ fn customer(payer: &Payer, name: Option<String>) -> Customer<'_> {
     Customer { name, identity, identity_type, address: None }
 }
 
-/// The payer's name in ASCII, where Cielo must have one.
+/// Returns the payer's name in ASCII, where Cielo requires one.
 fn needed_name(payer: &Payer, max: usize) -> Result<String, Unsendable> {
     let name = fold_ascii(&payer.full_name(), max);
     if name.is_empty() { Err(Unsendable::Refused("the payer's name has no Latin letters")) } else { Ok(name) }
@@ -108,7 +108,7 @@ fn written(sale: &impl Serialize) -> Result<Zeroizing<Vec<u8>>, Unsendable> {
     Ok(body)
 }
 
-/// `Payment.Type` of a charge.
+/// Returns `Payment.Type` of a charge.
 const fn type_of(charge: &quita_domain::acquiring::ChargeQuery) -> &'static str {
     statement::type_of(charge.method)
 }

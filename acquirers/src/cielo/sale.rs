@@ -1,4 +1,4 @@
-//! A sale as Cielo represents it: the answer to a creation, and to a query.
+//! A sale as Cielo represents it, in the answer to a creation and to a query.
 //!
 //! Source: E-commerce API 3.0, "Consulta por PaymentID". Fields that vary in spelling and type are read by
 //! `crate::field`.
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::field::{Object, Unreadable};
 
-/// Cielo's name of a sale, a GUID: letters, digits and hyphens that can stand in an address.
+/// Cielo's name of a sale, a GUID: letters, digits and hyphens, which are safe in an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PaymentId(String);
 
@@ -22,7 +22,7 @@ impl PaymentId {
         is_guid.then(|| Self(text.to_ascii_lowercase()))
     }
 
-    /// In lower case.
+    /// Returns the name in lower case.
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }
@@ -34,7 +34,7 @@ impl fmt::Display for PaymentId {
     }
 }
 
-/// Status, which decides.
+/// Status, which decides a sale's facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     /// 0: failed, or not known yet.
@@ -47,13 +47,13 @@ pub(super) enum Status {
     Denied,
     /// 10: voided before the settlement.
     Voided,
-    /// 11: voided after the day of the authorisation; a PIX that was refunded whole.
+    /// 11: voided after the day of the authorisation, or a fully refunded PIX.
     Refunded,
-    /// 12: waits.
+    /// 12: waiting.
     Pending,
     /// 13: failed in processing.
     Aborted,
-    /// 20, which only recurrences have, and all that nobody knows.
+    /// 20, which only recurrences have, and all unknown ones.
     Other(u64),
 }
 
@@ -82,9 +82,9 @@ pub(super) struct Sale {
     pub(super) currency: Option<String>,
     pub(super) status: Status,
     pub(super) amount: Money,
-    /// Amount that was captured, if it says, and it is more than nothing.
+    /// Captured amount, if it is stated and not zero.
     pub(super) captured: Option<Money>,
-    /// Amount that was given back, likewise.
+    /// Refunded amount, if it is stated and not zero.
     pub(super) voided: Option<Money>,
     pub(super) return_code: Option<String>,
     pub(super) return_message: Option<String>,
@@ -92,12 +92,12 @@ pub(super) struct Sale {
     pub(super) authorization_code: Option<String>,
     pub(super) tid: Option<String>,
     pub(super) proof_of_sale: Option<String>,
-    /// The day of the capture, of a boleto that of its payment.
+    /// Day of the capture; for a boleto, the day of its payment.
     pub(super) captured_on: Option<NaiveDate>,
     pub(super) pix: PixPart,
     pub(super) boleto: BoletoPart,
     pub(super) chargebacks: Vec<Chargeback>,
-    /// Set if a refund is on its way that the sums do not show yet.
+    /// True if a scheduled refund is not in the sums yet.
     pub(super) refund_is_scheduled: bool,
 }
 
@@ -116,7 +116,7 @@ pub(super) struct BoletoPart {
     pub(super) line: Option<String>,
     pub(super) number: Option<String>,
     pub(super) due_date: Option<NaiveDate>,
-    /// Set if a due date is given at all.
+    /// True if a due date is stated, even an unreadable one.
     pub(super) names_due_date: bool,
 }
 
@@ -132,7 +132,7 @@ impl Sale {
     /// Reads `{"MerchantOrderId", "Customer", "Payment": {…}}`.
     ///
     /// # Errors
-    /// Which field is missing or is not what it has to be.
+    /// The field that is missing or invalid.
     pub(super) fn read(body: &[u8]) -> Result<Self, Unreadable> {
         let value: Value = serde_json::from_slice(body).map_err(|_| Unreadable("JSON"))?;
         let sale = Object::of(&value).ok_or(Unreadable("JSON"))?;
@@ -144,7 +144,7 @@ impl Sale {
             kind: payment.text("Type"),
             currency: payment.text("Currency"),
             status: payment.number("Status")?.map(Status::of).ok_or(Unreadable("Status"))?,
-            // Status and amount decide about money: a sale without one of them is unknown, and never taken as zero.
+            // Status and amount decide about money: a sale that lacks one of them is unknown, and never counts as zero.
             amount: payment.money("Amount")?.ok_or(Unreadable("Amount"))?,
             captured: payment.money("CapturedAmount")?.filter(|amount| !amount.is_zero()),
             voided: payment.money("VoidedAmount")?.filter(|amount| !amount.is_zero()),
@@ -162,12 +162,12 @@ impl Sale {
         })
     }
 
-    /// Returns what was taken from the payer, if anything was: all of it where it does not say.
+    /// Returns the amount that was taken from the payer, if any was: the whole amount unless the sale states another.
     pub(super) fn taken(&self) -> Money {
         self.captured.unwrap_or(self.amount)
     }
 
-    /// Returns what went back to the payer.
+    /// Returns the amount that was returned to the payer.
     pub(super) fn given_back(&self) -> Money {
         let is_whole = matches!(self.status, Status::Voided | Status::Refunded);
         self.voided.unwrap_or_else(|| if is_whole { self.taken() } else { Money::ZERO })
@@ -176,7 +176,7 @@ impl Sale {
 
 impl PixPart {
     fn read(payment: Object<'_>) -> Self {
-        // Cielo2 has the txid as the order's id; the old form as the transaction's.
+        // `Cielo2` has the txid as the order's id; the old form has it as the transaction's.
         let names = ["SentOrderId", "AcquirerOrderId", "AcquirerTransactionId"];
         let is_txid =
             |text: &String| text.len() <= 35 && text.bytes().all(|byte| byte.is_ascii_alphanumeric());

@@ -1,9 +1,10 @@
-//! Calls about one sale are five seconds apart, in this process; and none leaves while Cielo wants fewer.
+//! Spacing of calls: those about one sale are five seconds apart in this process, and none leaves while Cielo wants
+//! fewer.
 //!
-//! Cielo asks for it (E-commerce API 3.0, cancellation: "wait 5 seconds between requests for the same sale"). A sale has
-//! two names here, that of its order and its own; a call waits for both. A wait is part of the call: one that would not
-//! end in time is not begun, and nothing is sent. A caller waits for an operation, and nobody for a question: where both
-//! wait, the operation goes first.
+//! Cielo requires this (E-commerce API 3.0, cancellation: "wait 5 seconds between requests for the same sale"). A sale
+//! has two names here, that of its order and its own; a call waits for both. The wait is part of the call: if it would
+//! not end in time, it does not begin, and nothing is sent. Somebody waits for an operation, but nobody for an inquiry:
+//! if both wait, the operation goes first.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,22 +15,22 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::exchange::hold::Hold;
 
-/// Reason why a call did not leave. It counts as a try, so that questions about one sale come ever more seldom.
+/// Reason why a call did not leave. It counts as a try, so that inquiries about one sale become ever less frequent.
 const TOO_SOON: &str = "another call about the sale was too short a time ago";
 
-/// Least time between two of them.
+/// Minimum time between two calls about one sale.
 const GAP: Duration = Duration::from_secs(5);
 
-/// Names that are remembered; beyond that the oldest is forgotten, which is the one that is nearly over. 5 s at over
-/// 3,000 calls a second.
+/// Maximum number of remembered names; beyond it the oldest is dropped, whose time is almost over. It suffices for 5 s
+/// at over 3,000 calls a second.
 const MAX_NAMES: usize = 16_384;
 
 /// Purposes of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Something is to happen.
+    /// Does something.
     Act,
-    /// Something is to be known.
+    /// Asks something.
     Ask,
 }
 
@@ -43,17 +44,17 @@ pub(super) struct Spacing {
 #[derive(Default)]
 struct Calls {
     last: HashMap<String, Instant>,
-    /// In the order in which they were made.
+    /// In the order in which the calls were made.
     made: VecDeque<(Instant, String)>,
     /// Number of operations that wait for each name.
     acts: HashMap<String, usize>,
 }
 
 impl Spacing {
-    /// Waits until a call about what has these names may leave, and counts it.
+    /// Waits until a call about the sale with these names may leave, and counts it.
     ///
     /// # Errors
-    /// If it could not leave before `deadline`, or Cielo wants fewer calls.
+    /// Fails if it could not leave before `deadline`, or Cielo wants fewer calls.
     pub(super) async fn turn(
         &self,
         names: &[&str],
@@ -70,7 +71,7 @@ impl Spacing {
         Ok(())
     }
 
-    /// Gives another name to what was just called about.
+    /// Adds another name for the sale that was just called about.
     pub(super) fn also(&self, name: &str) {
         self.calls().note(name, Instant::now());
     }
@@ -80,7 +81,7 @@ impl Spacing {
         self.hold.put(after_ms);
     }
 
-    /// Counts a call now if it may leave now; else when it may.
+    /// Counts a call if it may leave now; otherwise returns the time at which it may.
     fn take(&self, names: &[&str], purpose: Purpose) -> Result<Option<Instant>, CallFailure> {
         self.hold.check()?;
         let now = Instant::now();
@@ -89,11 +90,11 @@ impl Spacing {
         let free_at = last.and_then(|last| last.checked_add(GAP)).filter(|free_at| *free_at > now);
         let makes_way = purpose == Purpose::Ask && names.iter().any(|name| calls.acts.contains_key(*name));
         if free_at.is_none() && makes_way {
-            // The operation leaves at this moment.
+            // An operation is leaving at this moment.
             return Ok(now.checked_add(GAP));
         }
         if free_at.is_none() {
-            // Taken and noted under one lock: two calls about one sale can't both find it free.
+            // Checked and recorded under one lock, so that two calls about one sale can't both find it free.
             names.iter().for_each(|name| calls.note(name, now));
         }
         Ok(free_at)
@@ -104,7 +105,7 @@ impl Spacing {
     }
 }
 
-/// An operation that waits for its turn, until this is dropped.
+/// Guard that counts an operation as waiting for its turn until it is dropped.
 struct ActWaits<'a> {
     spacing: &'a Spacing,
     names: &'a [&'a str],
@@ -143,8 +144,8 @@ impl Calls {
             if !is_over && self.made.len() < MAX_NAMES {
                 break;
             }
-            // A later call about the same name has replaced the time,
-            // and that one must not be forgotten with the older entry.
+            // If a later call about the same name has replaced the time, the name must not be removed with the older
+            // entry.
             if let Some((at, name)) = self.made.pop_front()
                 && self.last.get(&name) == Some(&at)
             {

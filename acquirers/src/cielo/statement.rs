@@ -1,4 +1,4 @@
-//! Statement of a sale about its payment: decided by its status, explained by its code.
+//! Facts that a sale states about its payment: decided by its status, explained by its code.
 
 use quita_domain::acquiring::{
     Approval, CallFailure, ChargeAnswer, ChargeQuery, Fact, Issued, Reference, RemovedBy, Settlement,
@@ -13,10 +13,10 @@ use super::sale::{PaymentId, Sale, Status};
 use super::{chargeback, order_id};
 use crate::{decline, reason};
 
-/// Milliseconds that an issuer holds what nobody captures (E-commerce API 3.0, capture: at most 15 days).
+/// Milliseconds for which an issuer holds an uncaptured amount (E-commerce API 3.0, capture: at most 15 days).
 const AUTHORISATION_LAPSES_MS: u64 = 15 * DAY_MS;
 
-/// Reader of a payment's sale: who is asked, and when.
+/// Reader of a payment's sale, with the issuer and the time of reading.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
     pub(super) issuer: Issuer<'a>,
@@ -24,7 +24,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns what the sale states. A sale that is another's states nothing.
+    /// Returns the facts that the sale states. A sale of another payment states nothing.
     pub(super) fn answer(self, query: &ChargeQuery, sale: &Sale) -> ChargeAnswer {
         if let Some(what) = mismatch(query, sale) {
             return ChargeAnswer::Mismatched(what);
@@ -40,9 +40,9 @@ impl Reader<'_> {
         let was_paid =
             sale.captured.is_some() || query.paid_amount.is_some() || sale.pix.end_to_end_id.is_some();
         match sale.status {
-            // A PIX of which a part went back stays paid. The sums say how much it was.
+            // A partly refunded PIX stays paid. The sums show the refunded amount.
             Status::Paid | Status::Refunded => known(query, sale, money(query, sale)),
-            // A refund is on its way.
+            // A refund is under way.
             Status::Pending | Status::Voided if was_paid => known(query, sale, money(query, sale)),
             Status::Pending => self.waits(query, sale),
             Status::Voided | Status::Denied | Status::Aborted => self.withdrawn(query, sale),
@@ -71,7 +71,7 @@ impl Reader<'_> {
             Status::Paid => known(query, sale, money(query, sale)),
             Status::Voided | Status::Refunded if was_captured => known(query, sale, money(query, sale)),
             Status::Voided | Status::Refunded => known(query, sale, vec![self.voided(query, sale)]),
-            // Refused, and captured: neither can be believed.
+            // The sale is refused and captured: neither can be believed.
             Status::Denied | Status::Aborted if was_captured => unclear(sale),
             Status::Denied | Status::Aborted => {
                 let brand = query.card.as_ref().map(|card| card.brand);
@@ -82,9 +82,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the fact for an uncaptured authorisation that is gone. While an operation of ours is under way, it may
-    /// be the cause, which that operation's inquiry will show. Cielo shows one that was not captured in time like one
-    /// that was voided.
+    /// Returns the fact for an uncaptured authorisation that is gone. While an operation by this service is under way,
+    /// it may be the cause, which the operation's own inquiry will show. Cielo shows a lapsed authorisation like a
+    /// voided one.
     fn voided(self, query: &ChargeQuery, sale: &Sale) -> Fact {
         if query.operation_under_way {
             Fact::Authorized(approval(sale))
@@ -100,7 +100,7 @@ impl Reader<'_> {
     /// Returns the fact for a sale that waits for its payer, with a checked code. A code that was already shown stays.
     fn waits(self, query: &ChargeQuery, sale: &Sale) -> ChargeAnswer {
         let issued = match (&query.issued, codes::issued(query, sale, self.issuer)) {
-            // A payer may hold the code already, so a later answer can't replace it.
+            // A payer may already have the code, so a later answer can't replace it.
             (Some(issued), _) => Issued::clone(issued),
             (None, Ok(issued)) => issued,
             (None, Err(NoCode(why))) => {
@@ -113,7 +113,8 @@ impl Reader<'_> {
         known(query, sale, vec![Fact::Pending { issued, news_at: None }])
     }
 
-    /// It can be paid no more. Before a code was handed out it never could be, so another acquirer may get it.
+    /// Returns the fact for a sale that can no longer be paid. If no code was handed out, it never could be, so another
+    /// acquirer may take the payment.
     fn withdrawn(self, query: &ChargeQuery, sale: &Sale) -> ChargeAnswer {
         let failed = matches!(sale.status, Status::Denied | Status::Aborted);
         if failed && query.issued.is_none() {
@@ -133,7 +134,7 @@ impl Reader<'_> {
     fn time_is_over(self, query: &ChargeQuery) -> bool {
         match query.terms {
             Terms::Pix { expires_in_s } => {
-                // Its time runs from the sending that made it, as the code shows it.
+                // Its lifetime starts with the request that created it, as the code shows it.
                 query.sent_at.plus_ms(expires_in_s.saturating_mul(1000)) <= self.now
             }
             Terms::DuePix(_) | Terms::Boleto(_) | Terms::CreditCard { .. } => false,
@@ -141,7 +142,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns what in the answer belongs to another order, or is for another amount.
+/// Returns a description of the part of the answer that belongs to another order, or is for another amount.
 pub(super) fn mismatch(query: &ChargeQuery, sale: &Sale) -> Option<String> {
     let ours = order_id::write(query.id, query.method);
     if sale.order_id.as_deref().is_some_and(|theirs| !order_id::is_same(theirs, &ours)) {
@@ -158,7 +159,7 @@ pub(super) fn mismatch(query: &ChargeQuery, sale: &Sale) -> Option<String> {
     is_other.then(|| format!("the sale is no {kind}"))
 }
 
-/// `Payment.Type`.
+/// Returns `Payment.Type`.
 pub(super) const fn type_of(method: Method) -> &'static str {
     match method {
         Method::Pix => "Pix",
@@ -167,9 +168,9 @@ pub(super) const fn type_of(method: Method) -> &'static str {
     }
 }
 
-/// Money came in, and some of it may have gone back.
+/// Returns the facts about money that came in, part of which may have been refunded.
 fn money(query: &ChargeQuery, sale: &Sale) -> Vec<Fact> {
-    // A captured card may be the effect of a capture by this service, whose answer is still to come and states it.
+    // A captured card may be the effect of a capture by this service, whose answer is still to come and will state it.
     let may_be_our_capture =
         query.method == Method::CreditCard && query.operation_under_way && query.paid_amount.is_none();
     if may_be_our_capture {
@@ -185,7 +186,7 @@ fn money(query: &ChargeQuery, sale: &Sale) -> Vec<Fact> {
 /// from the sum, so that it is recorded once.
 fn refund(query: &ChargeQuery, sale: &Sale) -> Option<Fact> {
     let given_back = sale.given_back();
-    // While a refund by this service is under way, its effect on the sum would be reported as a stranger's.
+    // While a refund by this service is under way, its effect on the sum would be reported as somebody else's.
     if query.operation_under_way || given_back.is_zero() {
         return None;
     }
@@ -193,7 +194,7 @@ fn refund(query: &ChargeQuery, sale: &Sale) -> Option<Fact> {
     Some(Fact::RefundedInTotal { refund_id, total: given_back })
 }
 
-/// The one movement of money of a sale; its id is the sale's.
+/// Returns the only movement of money of a sale; its id is the sale's.
 pub(super) fn settlement(method: Method, sale: &Sale) -> Settlement {
     Settlement {
         id: sale.payment_id.to_string(),
@@ -208,7 +209,7 @@ fn approval(sale: &Sale) -> Approval {
     Approval { authorization_code: sale.authorization_code.clone().unwrap_or_default() }
 }
 
-/// Returns what Cielo says of a sale that failed.
+/// Returns Cielo's explanation of a failed sale.
 pub(super) fn refusal(sale: &Sale) -> String {
     let said = reason::explained(&sale.return_code, &sale.return_message).map(|said| reason::clean(&said));
     said.filter(|said| !said.is_empty()).unwrap_or_else(|| "the sale failed at Cielo".to_owned())
@@ -247,7 +248,7 @@ pub(super) fn reference(query: &ChargeQuery, sale: &Sale) -> Reference {
     }
 }
 
-/// The sale that a reference names.
+/// Returns the sale that a reference names.
 pub(super) fn payment_id(reference: &Reference) -> Option<PaymentId> {
     reference.get(super::PAYMENT_ID).and_then(PaymentId::parse)
 }

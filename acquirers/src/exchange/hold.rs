@@ -1,4 +1,4 @@
-//! A counterparty that wants fewer calls is left alone, also by calls that had waited to leave when it said so.
+//! A hold on calls to a counterparty that requested fewer. It also stops calls that were already waiting to leave.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use quita_domain::acquiring::CallFailure;
 use tokio::time::Instant;
 
-/// Until when a counterparty wants no calls. Shared by all that call it.
+/// Time until which a counterparty wants no calls. Shared by all its callers.
 #[derive(Debug, Default)]
 pub struct Hold(Mutex<Option<Instant>>);
 
@@ -15,21 +15,21 @@ impl Hold {
     pub fn put(&self, after_ms: u64) {
         let until = Instant::now().checked_add(Duration::from_millis(after_ms));
         let mut held_until = self.held_until();
-        // Answers of parallel calls arrive in any order, and a shorter wait must not release what a longer one holds.
+        // Answers of parallel calls arrive in any order, and a shorter wait must not end a longer hold.
         *held_until = (*held_until).max(until);
     }
 
     /// Checks that a call may leave now.
     ///
     /// # Errors
-    /// [`CallFailure::Throttled`] with what is left of the wait.
+    /// [`CallFailure::Throttled`] with the remaining wait.
     pub fn check(&self) -> Result<(), CallFailure> {
         let until = *self.held_until();
         let left = until.map(|until| until.saturating_duration_since(Instant::now())).unwrap_or_default();
         if left.is_zero() {
             return Ok(());
         }
-        // At least one millisecond: a remainder of microseconds must not read as no wait at all.
+        // At least one millisecond: a remainder of microseconds must not look like no wait at all.
         Err(CallFailure::Throttled { after_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1) })
     }
 

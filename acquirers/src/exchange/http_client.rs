@@ -1,7 +1,7 @@
-//! Exchanges over HTTP/1.1, with TLS where the address says so.
+//! Exchanges over HTTP/1.1, with TLS if the address says so.
 //!
-//! Time, connections and the size of an answer are bounded; redirects are answers, and no proxy is used. Texts about
-//! failures contain neither a query nor a header.
+//! Time, connections and the size of an answer are limited; redirects are returned as answers, and no proxy is used.
+//! Texts about failures contain neither a query nor a header.
 
 use std::mem;
 use std::rc::Rc;
@@ -29,13 +29,13 @@ const MIB: usize = 1024 * 1024;
 /// Maximum size of an answer.
 const MAX_ANSWER_BYTES: usize = MIB;
 
-/// Maximum size of a file: Sicoob's movements of half a million boletos, zipped and in base64, are half of it.
+/// Maximum size of a file: Sicoob's movements of half a million boletos, zipped and in base64, take half of it.
 const MAX_FILE_BYTES: usize = 64 * MIB;
 
-/// The longest that connecting may take, and the handshake again.
+/// Longest time for connecting, and again for the handshake.
 const LONGEST_STEP: Duration = Duration::from_secs(5);
 
-/// Sent unless the request brings its own.
+/// `User-Agent`, unless the request has its own.
 const OUR_NAME: &str = concat!("quita/", env!("CARGO_PKG_VERSION"));
 
 /// Settings of an exchange over HTTP.
@@ -43,15 +43,16 @@ const OUR_NAME: &str = concat!("quita/", env!("CARGO_PKG_VERSION"));
 pub struct HttpClientSettings {
     /// Longest time of one exchange, from connecting to the end of the answer.
     pub time_out: Duration,
-    /// Connections that one opened exchange has at once; more requests wait for their turn, for half of the time-out.
+    /// Maximum number of connections of one opened exchange; further requests wait for their turn, for half of the
+    /// time-out.
     pub connections: usize,
-    /// Certificate that proves that it is us, where the provider wants that.
+    /// Certificate that proves our identity, if the provider requires one.
     pub identity: Option<ClientIdentity>,
-    /// Authorities that are trusted about the provider, in place of the built-in roots.
+    /// Authorities that are trusted for the provider, instead of the built-in roots.
     pub authorities: Option<Authorities>,
 }
 
-/// Opens exchanges over HTTP. Those of one factory share what the handshakes need, and remember of them.
+/// Opens exchanges over HTTP. Those of one factory share the TLS configuration and its session cache.
 pub struct HttpClientFactory {
     tls: Arc<ClientConfig>,
     time_out: Duration,
@@ -59,10 +60,10 @@ pub struct HttpClientFactory {
 }
 
 impl HttpClientFactory {
-    /// With these settings.
+    /// Creates a factory with these settings.
     ///
     /// # Errors
-    /// If an authority can't be used.
+    /// Fails if an authority can't be used.
     pub fn new(settings: HttpClientSettings) -> Result<Self, String> {
         let HttpClientSettings { time_out, connections, identity, authorities } = settings;
         let roots = match authorities {
@@ -91,11 +92,11 @@ impl HttpClientFactory {
     fn open_for(&self, max_bytes: usize) -> Rc<dyn Exchange> {
         let client = Client::new(ClientSettings {
             tls: Arc::clone(&self.tls),
-            // The address is named by whoever configures the acquirer.
+            // The address comes from the person who configures the acquirer.
             may_dial: Box::new(|_| true),
             at_once: self.connections,
             kept: self.connections,
-            // Both steps together end before the whole time-out, which shows that nothing was sent.
+            // Both steps together end before the whole time-out, so that it is certain that nothing was sent.
             step: (self.time_out / 3).min(LONGEST_STEP),
         });
         let places = Semaphore::new(self.connections.min(Semaphore::MAX_PERMITS));
@@ -119,7 +120,7 @@ impl Exchange for HttpClient {
         let Ok(Ok(_place)) = place else {
             return Err(Failure::NotSent(format!("no connection was free within {patience:?}")));
         };
-        // The deadline begins once a connection is free: waiting uses none of a call's time.
+        // The deadline starts once a connection is free: waiting takes nothing from the call's time.
         let deadline = Instant::now() + self.time_out;
         let request = prepare(request)?;
         let answer = self.client.send(&request, deadline, self.max_bytes).await;
@@ -134,15 +135,16 @@ impl HttpClient {
         } else {
             failure.why.to_string()
         };
-        // Money depends on this line: what is "not sent" goes to another acquirer, what is unknown is asked for.
+        // Money depends on this line: a request that was "not sent" goes to another acquirer, an unknown one is
+        // inquired about.
         if failure.may_have_left { Failure::Unknown(why) } else { Failure::NotSent(why) }
     }
 
-    /// Takes an answer that is whole.
+    /// Returns an answer that is complete.
     fn read(&self, answer: Answer) -> Result<Response, Failure> {
         match answer.end {
             End::Whole => {}
-            // The provider may have done what was asked. Its answer was only too long to be read.
+            // The provider may have done what was requested. Only its answer was too long to be read.
             End::TooLong => {
                 let why = format!("the answer is larger than {} MiB", self.max_bytes / MIB);
                 return Err(Failure::Unknown(why));
@@ -169,7 +171,7 @@ fn prepare(mut request: Request) -> Result<http::Request, Failure> {
         headers.append(name, value);
     }
     headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(OUR_NAME));
-    // Zeroed once the client lets go of it.
+    // Zeroed once the client drops it.
     let body = Bytes::from_owner(mem::take(&mut request.body));
     let method = method(request.verb);
     let is_repeatable = request.is_repeatable;

@@ -1,4 +1,4 @@
-//! Identity and trust in a handshake: certificates and keys, as their PEM files hold them.
+//! Identity and trust in a handshake: certificates and keys, as their PEM files contain them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,25 +13,25 @@ use thiserror::Error;
 use x509_cert::certificate::{CertificateInner, Raw};
 use x509_cert::der::Decode;
 
-/// Our certificate with its chain, and its key: what proves in a handshake that it is us (mutual TLS).
+/// Our certificate with its chain, and its key, which prove our identity in a handshake (mutual TLS).
 #[derive(Clone)]
 pub struct ClientIdentity {
     key: Arc<CertifiedKey>,
-    /// Key by which two of them are compared.
+    /// Key that is compared to tell identities apart.
     private: Arc<PrivateKeyDer<'static>>,
     until: Option<Timestamp>,
 }
 
 impl ClientIdentity {
-    /// Reads a certificate, followed by those that vouch for it, and the key of the first.
+    /// Reads a certificate, followed by its chain, and the certificate's key.
     ///
     /// # Errors
-    /// If one of the two can't be read, or they do not match. The error reveals nothing of their content.
+    /// Fails if one of the two can't be read, or they do not match. The error reveals nothing of their content.
     pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
         let chain = read_certificates(certificates).map_err(IdentityError::Certificate)?;
         let private = PrivateKeyDer::from_pem_slice(key).map_err(|error| {
-            // A key with a password is an item of another name (RFC 7468,
-            // 11), which the reader passes over as if it were not there.
+            // A key with a password has another PEM label (RFC 7468, section 11), and the reader skips it as if it were
+            // not there.
             let is_locked = matches!(error, pem::Error::NoItemsFound) && is_encrypted(key);
             if is_locked {
                 IdentityError::KeyEncrypted
@@ -45,7 +45,7 @@ impl ClientIdentity {
         Ok(Self { key: Arc::new(certified), private: Arc::new(private), until })
     }
 
-    /// Returns the end of the certificate, if that can be read.
+    /// Returns the expiry of the certificate, if it can be read.
     pub const fn until(&self) -> Option<Timestamp> {
         self.until
     }
@@ -69,19 +69,19 @@ impl fmt::Debug for ClientIdentity {
     }
 }
 
-/// Reasons why a certificate and its key are of no use.
+/// Reasons why a certificate and its key can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum IdentityError {
-    /// The file with the certificates.
+    /// The file with the certificates can't be read.
     #[error("{0}")]
     Certificate(String),
-    /// The file with the key.
+    /// The file with the key can't be read.
     #[error("{0}")]
     Key(String),
     /// The key has a password.
     #[error("its key has a password; take that off with `openssl pkey -in FILE -out NEW`")]
     KeyEncrypted,
-    /// One is not the other's.
+    /// The key does not belong to the certificate.
     #[error("it is not the key of the certificate")]
     DoNotFit,
 }
@@ -90,26 +90,26 @@ fn of_no_use(error: &rustls::Error) -> IdentityError {
     if matches!(error, rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) {
         return IdentityError::DoNotFit;
     }
-    // The key is compared with the first certificate alone, so no other one can be meant.
+    // The key is compared with the first certificate only, so the error is about that one.
     if matches!(error, rustls::Error::InvalidCertificate(_)) {
         return IdentityError::Certificate("its first certificate can't be read".into());
     }
     IdentityError::Key("its key is of no kind that is known here (RSA, ECDSA, Ed25519)".into())
 }
 
-/// Authorities that are believed in place of the built-in ones.
+/// Authorities that are trusted instead of the built-in ones.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Authorities(Vec<CertificateDer<'static>>);
 
 impl Authorities {
-    /// Reads their certificates.
+    /// Reads the certificates of authorities.
     ///
     /// # Errors
-    /// If there is none, or one that can't be read.
+    /// Fails if there is none, or if one can't be read.
     pub fn from_pem(certificates: &[u8]) -> Result<Self, String> {
         let certificates = read_certificates(certificates)?;
         let authorities = Self(certificates);
-        // Built only as a trial: a bad authority must show when its file is read, and not in a handshake.
+        // Built only as a check: a bad authority must be reported when its file is read, not during a handshake.
         authorities.roots().map(|_| authorities)
     }
 
@@ -139,7 +139,7 @@ fn read_certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, String>
     }
 }
 
-/// Without a line of the file.
+/// Describes an error without quoting a line of the file.
 fn pem_error(error: &pem::Error, what: &str) -> String {
     if matches!(error, pem::Error::NoItemsFound) {
         return format!("it holds no {what} in PEM (-----BEGIN …-----)");
@@ -151,7 +151,7 @@ fn is_encrypted(key: &[u8]) -> bool {
     String::from_utf8_lossy(key).contains("BEGIN ENCRYPTED PRIVATE KEY")
 }
 
-/// Reads the end of a certificate. Whatever else may be wrong with it is for the other side to judge.
+/// Reads the expiry of a certificate. Any other fault is left for the other side to find.
 fn end_of(certificate: &CertificateDer<'static>) -> Option<Timestamp> {
     let certificate = CertificateInner::<Raw>::from_der(certificate).ok()?;
     let end = certificate.tbs_certificate().validity().not_after.to_unix_duration();

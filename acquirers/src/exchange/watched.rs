@@ -1,4 +1,4 @@
-//! View of the way to a provider for operators, noted while it is used.
+//! Status of the connection to a provider, recorded as it is used, for operators.
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,26 +12,26 @@ use serde::de::IgnoredAny;
 
 use super::{Exchange, ExchangeFactory, Failure, Request, Response};
 
-/// State of the way to one provider, on this node.
+/// Status of the connection to one provider, on this node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkView {
-    /// Time of the provider's last answer that could be read, whatever it answered about the payment.
+    /// Time of the provider's last readable answer, whatever it said about the payment.
     pub last_success: Option<Timestamp>,
     /// Last failure.
     pub last_error: Option<LinkError>,
 }
 
-/// Failure of a call: a request without an answer, or an answer that can't be read, or that is about the way and not
-/// about the payment.
+/// Failure of a call: a request without an answer, or an answer that can't be read, or that concerns the connection and
+/// not the payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkError {
     /// Time of the failure.
     pub at: Timestamp,
-    /// Description without secrets, addresses and personal data.
+    /// Description without secrets, addresses or personal data.
     pub what: String,
 }
 
-/// Notes how the way to one provider is. Whoever may show it has it, whatever is configured anew.
+/// Records the status of the connection to one provider. It is shared with those who show it, and survives a reload.
 #[derive(Debug, Default)]
 pub struct LinkStatus {
     /// Owner, for the log.
@@ -42,14 +42,14 @@ pub struct LinkStatus {
     token_requests: [AtomicU64; TokenOutcome::ALL.len()],
 }
 
-/// Outcomes of a request for a token of access.
+/// Outcomes of a request for an access token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenOutcome {
     /// With a token.
     Granted,
-    /// The provider does not want to give one.
+    /// The provider refuses to grant one.
     Refused,
-    /// No answer, or one that decides nothing.
+    /// There was no answer, or one that decides nothing.
     Failed,
 }
 
@@ -57,7 +57,7 @@ impl TokenOutcome {
     /// Every outcome.
     pub const ALL: [Self; 3] = [Self::Granted, Self::Refused, Self::Failed];
 
-    /// As metrics spell it.
+    /// Returns the spelling in metrics.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Granted => "granted",
@@ -69,7 +69,7 @@ impl TokenOutcome {
     fn of(outcome: &Result<Response, Failure>) -> Self {
         match outcome {
             Ok(Response { status: 200..=299, .. }) => Self::Granted,
-            // Neither is a decision about the credential, although both are 4xx.
+            // Neither is a decision about the credentials, although both are 4xx.
             Ok(Response { status: 408 | 429, .. }) => Self::Failed,
             Ok(Response { status: 400..=499, .. }) => Self::Refused,
             Ok(_) | Err(_) => Self::Failed,
@@ -86,17 +86,17 @@ impl TokenOutcome {
 }
 
 impl LinkStatus {
-    /// The status of the way to this acquirer.
+    /// Creates the status for this acquirer.
     pub fn of(acquirer: AcquirerName) -> Self {
         Self { acquirer: Some(acquirer), ..Self::default() }
     }
 
-    /// Returns how it is now.
+    /// Returns the current status.
     pub fn view(&self) -> LinkView {
         self.lock().clone()
     }
 
-    /// Returns how many requests for a token ended so.
+    /// Returns the number of token requests with this outcome.
     pub fn token_requests(&self, outcome: TokenOutcome) -> u64 {
         self.token_requests.get(outcome.index()).map_or(0, |count| count.load(Ordering::Relaxed))
     }
@@ -130,10 +130,10 @@ impl LinkStatus {
         self.tell_token(token, outcome);
     }
 
-    /// Logs the first of consecutive requests that get no token, and the first one that gets a token again.
+    /// Logs the first of consecutive failed requests for a token, and the first one that succeeds again.
     fn tell_token(&self, token: TokenOutcome, outcome: &Result<Response, Failure>) {
         let has_none = token != TokenOutcome::Granted;
-        // Every call asks for a token while there is none, so only the change is logged.
+        // Every call requests a token while there is none, so only the change is logged.
         if self.has_no_token.swap(has_none, Ordering::Relaxed) == has_none {
             return;
         }
@@ -155,23 +155,23 @@ impl LinkStatus {
     }
 }
 
-/// Returns true if an answer means that we may not or should not ask, or that the provider can't answer.
+/// Returns true if an answer means that we may not or should not call, or that the provider can't answer.
 const fn is_about_the_way(status: u16) -> bool {
     matches!(status, 100..=199 | 300..=399 | 401 | 403 | 407 | 408 | 429) || status >= 500
 }
 
-/// Form of the answers of an exchange.
+/// Format of the answers of an exchange.
 #[derive(Debug, Clone, Copy)]
 enum AnswerForm {
-    /// JSON, or nothing.
+    /// JSON, or an empty body.
     Json,
-    /// Files of any form.
+    /// Files of any format.
     File,
 }
 
 impl AnswerForm {
-    /// Returns false for a successful answer that has another form. A refusal may come from something in between, with
-    /// a page of its own; its status is what counts.
+    /// Returns false for a successful answer in another format. A refusal may come from an intermediary with a page of
+    /// its own; only its status counts.
     fn is_readable(self, answer: &Response) -> bool {
         match self {
             Self::File => true,
@@ -184,7 +184,7 @@ impl AnswerForm {
     }
 }
 
-/// Exchanges whose ends are noted.
+/// Exchanges whose outcomes are recorded.
 pub struct Watched {
     inner: Arc<dyn ExchangeFactory>,
     status: Arc<LinkStatus>,
@@ -193,7 +193,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Notes there how exchanges end; those with this address ask for a token.
+    /// Records the outcomes of exchanges in this status. Requests to this address are token requests.
     pub fn new(
         inner: Arc<dyn ExchangeFactory>,
         status: Arc<LinkStatus>,
@@ -237,7 +237,7 @@ struct WatchedExchange {
 #[async_trait(?Send)]
 impl Exchange for WatchedExchange {
     async fn send(&self, request: Request) -> Result<Response, Failure> {
-        // A form of token adds to the query of its address.
+        // Some forms of token request add to the query of the address.
         let is_for_token =
             self.token_url.as_ref().is_some_and(|token_url| request.url.starts_with(token_url));
         let what = request.verb.as_str();
@@ -267,7 +267,7 @@ mod tests {
         }
     }
 
-    /// Answers what it was told, once.
+    /// Returns the answer that it was given, once.
     struct Told(RefCell<Option<Result<Response, Failure>>>);
 
     #[async_trait(?Send)]

@@ -1,4 +1,4 @@
-//! Charges and operations of one account: what is sent, and what the answers say.
+//! Charges and operations of one account: their requests, and the meaning of the answers.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -26,16 +26,16 @@ use super::{code, operation, payables, splits};
 use crate::exchange::Exchange;
 use crate::field::Unreadable;
 
-/// Time within which the same key brings the same order, less an hour: keys are kept for 24 (docs.pagar.me).
+/// Time for which a key returns the same order, minus an hour: keys are kept for 24 hours (docs.pagar.me).
 const KEY_LASTS_MS: u64 = 23 * 3_600_000;
 
-/// Tries to withdraw a PIX: after the tenth Pagar.me takes one in a quarter of an hour.
+/// Number of tries to withdraw a PIX: after the tenth, Pagar.me accepts only one in a quarter of an hour.
 const PIX_CANCEL_TRIES: u32 = 8;
 
-/// Time for which payables may not show a chargeback yet, in milliseconds.
+/// Time for which payables may lack a new chargeback, in milliseconds.
 const PAYABLES_LAG_MS: u64 = 120_000;
 
-/// An exchange, and what was configured when it was opened.
+/// An exchange, and the configuration with which it was opened.
 type Opened = (Arc<Configured>, Rc<dyn Exchange>);
 
 /// One account at Pagar.me, on the thread of an actor.
@@ -49,7 +49,7 @@ impl Pagarme {
         Self { shared: Arc::clone(shared), opened: RefCell::default() }
     }
 
-    /// Returns a line as it is configured now. The exchange is kept until that changes.
+    /// Returns a line with the current configuration. The exchange is kept until that changes.
     pub(super) fn line(&self) -> Line {
         let configured = self.shared.configured();
         let mut opened = self.opened.borrow_mut();
@@ -73,8 +73,8 @@ impl Pagarme {
         }
     }
 
-    /// Returns the facts in the charges. The payables show the amount of a chargeback, and the cost of a paid charge
-    /// some time after payment.
+    /// Returns the facts in the charges. The payables show the amount of a chargeback, and, some time after payment,
+    /// the cost of a paid charge.
     async fn stated(&self, query: &ChargeQuery, charges: &[ChargeThere], line: &Line) -> ChargeAnswer {
         let mut reader = self.reader(line);
         let Some(first) = charges.first() else { return lookup::answer(query, charges, reader) };
@@ -85,7 +85,7 @@ impl Pagarme {
         let payables = match line.payables_of(&first.id).await {
             Ok(payables) => payables,
             Err(Missing::Failed(failure)) if is_disputed => return ChargeAnswer::Failed(failure),
-            // The cost is asked for again later.
+            // The cost is inquired about again later.
             Err(Missing::Failed(_) | Missing::Unknown) => Vec::new(),
         };
         reader.charged_back = payables::sum(&payables, Movement::Chargeback);
@@ -93,7 +93,8 @@ impl Pagarme {
             payables::sum(&payables, Movement::DisputeWon).is_some_and(|returned| returned >= taken)
         });
         let is_new = |at: Timestamp| reader.now.ms_since(at) < PAYABLES_LAG_MS;
-        // Stated too early, a disputed part would be recorded as a chargeback of everything that is left.
+        // If it were stated too early, a partial dispute would be recorded as a chargeback of the whole remaining
+        // amount.
         if is_disputed && reader.charged_back.is_none() && first.updated_at.is_some_and(is_new) {
             let why = "the payables do not show the chargeback yet";
             return ChargeAnswer::Failed(CallFailure::Unknown(why.to_owned()));
@@ -106,7 +107,7 @@ impl Pagarme {
         answer
     }
 
-    /// Reads the answer to a creation. A repeated key yields an old answer, so the order is read again.
+    /// Reads the answer to a creation. A repeated key returns an old answer, so the order is read again.
     async fn created(&self, query: &ChargeQuery, reply: Reply, line: &Line) -> ChargeAnswer {
         let body = match reply {
             Reply::Body(body) => body,
@@ -120,8 +121,8 @@ impl Pagarme {
                 return ChargeAnswer::Failed(CallFailure::Unknown(why));
             }
         };
-        // Pagar.me keeps the first answer under a key and repeats
-        // it for 24 hours, whatever happened to the order since.
+        // Pagar.me keeps the first answer to a key and repeats it for 24 hours, whatever has happened to the order
+        // since.
         let is_repeated = !query.attempt.is_first();
         let charges = if is_repeated {
             match line.order_by_id(&order.id).await {
@@ -141,7 +142,7 @@ impl Pagarme {
         lookup::answer(query, &charges, self.reader(line))
     }
 
-    /// Returns the charge that an operation is about, as it is now.
+    /// Returns the current state of the charge that an operation is about.
     async fn charge_of(&self, query: &ChargeQuery, line: &Line) -> Result<ChargeThere, OperationAnswer> {
         let read = match lookup::charge_id(&query.reference) {
             Some(id) => line.charge_by_id(&id).await,
@@ -191,8 +192,8 @@ impl Pagarme {
         }
     }
 
-    /// Reads the answer to an operation. A refusal is held against the sums: it was done before, or the key brings an old
-    /// answer.
+    /// Reads the answer to an operation. A refusal is checked against the sums: the operation was done before, or the
+    /// key returns an old answer.
     async fn operated(
         &self,
         query: &ChargeQuery,
@@ -204,12 +205,11 @@ impl Pagarme {
             Reply::Failed(failure) => return OperationAnswer::Failed(failure),
             Reply::Refused(why) | Reply::NotFound(why) => why,
             Reply::Body(body) => match ChargeThere::read(&body) {
-                // Only the first sending has an answer of its own; later
-                // ones may get the stored answer of an earlier one.
+                // Only the first request has its own answer; later ones may get the stored answer of an earlier one.
                 Ok(charge) if statement::mismatch(query, &charge).is_none() && operation.sent <= 1 => {
                     return done_by_now(operation::by_sums(query, operation, &charge));
                 }
-                // The answer may be an old one under the same key: the charge is read.
+                // The answer may be an old one to the same key, so the charge is read.
                 Ok(_) | Err(_) => return done_by_now(self.ask_about(query, operation, line).await),
             },
         };
@@ -233,7 +233,7 @@ impl Acquirer for Pagarme {
         let line = self.line();
         let query = &charge.query;
         if !query.attempt.is_first() && self.shared.clock.now().ms_since(query.created_at) > KEY_LASTS_MS {
-            // The key may be forgotten, and the same order would be another one.
+            // Pagar.me may have forgotten the key, and would then create a second order.
             let why = "it was sent first a day ago, and is not sent again";
             return ChargeAnswer::Failed(CallFailure::Unknown(why.to_owned()));
         }
@@ -257,20 +257,21 @@ impl Acquirer for Pagarme {
     }
 
     async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
-        // A boleto goes back to a bank account of its payer (`bank_account`), which no request names.
+        // A boleto is refunded to a bank account of its payer (`bank_account`), which no request contains.
         if matches!(operation.kind, OperationKind::Refund(_)) && query.method == Method::Boleto {
             return OperationAnswer::Refused("refund_unsupported".to_owned());
         }
         let line = self.line();
-        // Only an unpaid charge may be withdrawn: for a paid one the same call would refund the money. And a key is
-        // forgotten after a day.
+        // Only an unpaid charge may be withdrawn: for a paid one, the same call would refund the money. Besides, a key
+        // is forgotten after a day.
         let charge = match self.charge_of(query, &line).await {
             Ok(charge) => charge,
             Err(answer) => return unsent(answer),
         };
         let known = operation::before_sending(query, operation, &charge, self.shared.clock.now());
         let is_withdrawal = operation.kind == OperationKind::Cancel && query.method == Method::Pix;
-        // After the tenth Pagar.me takes one try in a quarter of an hour, so from here on the charge is only read.
+        // After the tenth, Pagar.me accepts only one try in a quarter of an hour, so from here on the charge is only
+        // read.
         if is_withdrawal && operation.sent > PIX_CANCEL_TRIES {
             return known.unwrap_or(OperationAnswer::NotFound);
         }
@@ -291,11 +292,11 @@ impl Acquirer for Pagarme {
     }
 }
 
-/// An operation that was answered, and whose sums did not move, is not known to be done.
+/// Returns the outcome of an answered operation. If its sums did not change, it is not known to be done.
 fn done_by_now(answer: OperationAnswer) -> OperationAnswer {
     match answer {
         OperationAnswer::Failed(failure) => OperationAnswer::Failed(unknown(failure)),
-        // A 2xx that shows no effect proves neither outcome, and "not found" would have it sent again.
+        // A 2xx without a visible effect proves neither outcome, and after "not found" it would be sent again.
         OperationAnswer::NotFound => operation::unclear("Pagar.me's answer does not show the operation"),
         answer @ (OperationAnswer::Done
         | OperationAnswer::Accepted
@@ -305,7 +306,7 @@ fn done_by_now(answer: OperationAnswer) -> OperationAnswer {
     }
 }
 
-/// Finding the charge failed before the operation was sent: that certainly had no effect.
+/// Adapts the answer of a failed lookup. The operation was not sent yet, so it certainly had no effect.
 fn unsent(answer: OperationAnswer) -> OperationAnswer {
     match answer {
         OperationAnswer::Failed(CallFailure::Unknown(why)) => {
@@ -323,7 +324,7 @@ fn unsent(answer: OperationAnswer) -> OperationAnswer {
     }
 }
 
-/// A failure to read what was just made or done says nothing of that.
+/// Adapts a failed read after a creation or an operation, about which it says nothing.
 fn unknown(failure: CallFailure) -> CallFailure {
     match failure {
         CallFailure::NotDelivered(why) => CallFailure::Unknown(why),

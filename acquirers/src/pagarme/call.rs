@@ -1,4 +1,4 @@
-//! One call to Pagar.me: address, headers, and what its HTTP status means.
+//! One call to Pagar.me: address, headers, and the meaning of its HTTP status.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,18 +20,18 @@ use super::refusal;
 use super::settings::PagarmeSettings;
 use crate::exchange::{Exchange, Failure, Request, Response, Verb};
 
-/// Time for which a 429 holds without a word of how long.
+/// Time for which a 429 holds back calls if it states no wait.
 const DEFAULT_HOLD_MS: u64 = 10_000;
 
 /// Maximum number of orders of one code that are listed.
 pub(super) const MAX_ORDERS: usize = 30;
 
-/// A line to Pagar.me as it is configured now. Calls under way keep theirs when the configuration changes.
+/// A line to Pagar.me with the current configuration. Calls under way keep theirs when the configuration changes.
 #[derive(Clone)]
 pub(super) struct Line {
     pub(super) settings: Arc<PagarmeSettings>,
     pub(super) exchange: Rc<dyn Exchange>,
-    /// Of one request.
+    /// Time-out of one request.
     pub(super) time_out: Duration,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) pace: Arc<Pace>,
@@ -46,7 +46,7 @@ pub(super) enum Reply {
     NotFound(String),
     /// Any other explicit 4xx.
     Refused(String),
-    /// Nothing that could be used.
+    /// No usable answer.
     Failed(CallFailure),
 }
 
@@ -80,7 +80,7 @@ impl Line {
         self.act(Verb::Post, &format!("/charges/{id}/capture"), bytes_of(asked), key).await
     }
 
-    /// Voids a charge, withdraws it, or gives this much of it back.
+    /// Voids, withdraws, or refunds this amount of a charge.
     pub(super) async fn cancel(&self, id: &ChargeId, cents: Option<u64>, key: &str) -> Reply {
         let asked = match cents {
             Some(cents) => json!({ "amount": cents, "operation_reference": key }),
@@ -116,7 +116,7 @@ impl Line {
         .await
     }
 
-    /// Sends what has an effect, which its key keeps from having it twice.
+    /// Sends a request with an effect, which its key prevents from happening twice.
     async fn act(&self, verb: Verb, path: &str, body: Zeroizing<Vec<u8>>, key: &str) -> Reply {
         if let Err(failure) = self.pace.hold.check() {
             return Reply::Failed(failure);
@@ -126,7 +126,7 @@ impl Line {
             ("Idempotency-Key".to_owned(), key.to_owned()),
         ];
         let url = format!("{}{path}", self.settings.base_url);
-        // Repeatable although it acts: the key makes the second sending return the first one's answer.
+        // Repeatable although it acts: the key makes the second request return the answer of the first.
         self.send(Request { verb, url, headers, body, is_repeatable: true }).await
     }
 
@@ -157,8 +157,8 @@ fn bytes_of(asked: &Value) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(asked.to_string().into_bytes())
 }
 
-/// Reads the call's effect from the status. A 401 or 403 had none. A 409 comes from another call under the same key,
-/// and proves nothing, like any other non-answer.
+/// Reads the call's effect from the status. A 401 or 403 had none. A 409 comes from another call with the same key, and
+/// proves nothing, like anything else that is not a real answer.
 fn read(response: &Response, now: Timestamp) -> Reply {
     let not_delivered = |why: &str| Reply::Failed(CallFailure::NotDelivered(why.to_owned()));
     let unknown = |status: u16| Reply::Failed(CallFailure::Unknown(format!("HTTP {status}")));

@@ -1,4 +1,4 @@
-//! Name of an order at Pagar.me (`code`), which is its idempotency key too: our id without hyphens.
+//! Name of an order at Pagar.me (`code`), which is also its idempotency key: our id without hyphens.
 
 use quita_domain::identity::{OperationId, TransactionId};
 use uuid::Uuid;
@@ -13,7 +13,7 @@ pub(super) fn key(id: OperationId) -> String {
     id.uuid().simple().to_string()
 }
 
-/// Returns the payment with this code, if it can be one of ours at all. Only exact codes count.
+/// Returns the payment with this code, if it can be one of ours. Only exact codes count.
 pub(super) fn read(text: &str) -> Option<TransactionId> {
     let is_ours = text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     is_ours.then(|| Uuid::try_parse(text).ok().map(TransactionId::new)).flatten()

@@ -12,7 +12,7 @@ use super::order::Charge;
 use super::settings::BoletoSettings;
 use crate::slip;
 
-/// Digits of a bar code. `barcode` of an answer may be the address of a picture instead.
+/// Digits of a bar code. In an answer, `barcode` may be the address of a picture instead.
 const BARCODE_LENGTH: usize = 44;
 
 /// Reason why an answer has no code that a payer could use.
@@ -36,17 +36,17 @@ pub(super) fn issued(
     }
 }
 
-/// Returns the BR Code, if it is one, and is for our amount where it states any.
+/// Returns the BR Code, if it is valid and is for our amount or states none.
 fn pix(query: &ChargeQuery, charge: &Charge, expires_in_s: u64) -> Result<Issued, NoCode> {
     let code = charge.last.pix.code.as_deref().ok_or(NoCode("there is no qr_code"))?;
     slip::check_br_code(code, query.amount).map_err(NoCode)?;
     let txid = charge.last.pix.provider_tid.clone().unwrap_or_default();
-    // Its time runs from when it was made there, which may be long after the payment was created.
+    // Its lifetime starts at its creation at Pagar.me, which may be long after the payment was created.
     let expires_at = query.sent_at.plus_ms(expires_in_s.saturating_mul(1000));
     Ok(Issued::Pix { txid, code: code.to_owned(), expires_at })
 }
 
-/// Returns the slip, if its line is right and has our amount and our due date. The bar code is computed from the line.
+/// Returns the slip, if its line is valid and has our amount and due date. The bar code is computed from the line.
 fn boleto(
     query: &ChargeQuery,
     charge: &Charge,
@@ -93,7 +93,7 @@ fn boleto(
     })
 }
 
-/// Returns the bank's number of the slip, as files of the bank have it.
+/// Returns the bank's number of the slip, as in the bank's files.
 pub(super) fn reference_number(charge: &Charge) -> Option<String> {
     let line = charge.last.boleto.line.as_deref().and_then(|line| Line::parse(line).ok());
     let account =
@@ -101,7 +101,7 @@ pub(super) fn reference_number(charge: &Charge) -> Option<String> {
     account.map(|known| known.number).or_else(|| charge.last.boleto.our_number.clone())
 }
 
-/// Returns true if this is a bar code, and another one.
+/// Returns true if this is a valid bar code that differs from the expected one.
 fn is_another(given: &str, barcode: &Barcode) -> bool {
     given.len() == BARCODE_LENGTH && is_digits(given) && given != barcode.as_str()
 }

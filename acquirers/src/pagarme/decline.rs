@@ -1,7 +1,7 @@
-//! Reason of a card's decline, where Pagar.me says that the code is the brand's.
+//! Reason for a card's decline, if Pagar.me states that the code is the brand's.
 //!
-//! Since 2026-08-28 `acquirer_return_code` is the brand's ABECS code for accounts of v5; before that, and for accounts of
-//! the gateway, it was Pagar.me's own or the acquirer's, of four digits. `retry_info` always has the brand's.
+//! Since 2026-08-28 `acquirer_return_code` is the brand's ABECS code for accounts of v5. Before, and for accounts of
+//! the gateway, it was a four-digit code of Pagar.me or of the acquirer. `retry_info` always has the brand's.
 
 use quita_domain::acquiring::Decline;
 use quita_domain::card::Brand;
@@ -9,7 +9,7 @@ use quita_domain::card::Brand;
 use super::order::Transaction;
 use crate::decline::decline;
 
-/// Returns the decline of a card. Of a code that is not the brand's nothing is known, so nobody tries elsewhere.
+/// Returns the decline of a card. A code that is not the brand's says nothing, so no other acquirer is tried.
 pub(super) fn of_card(brand: Option<Brand>, last: &Transaction) -> Decline {
     if last.is_reproved {
         return Decline::of(Decline::ANTIFRAUD);
@@ -17,7 +17,7 @@ pub(super) fn of_card(brand: Option<Brand>, last: &Transaction) -> Decline {
     decline(brand, brands_code(brand, last), None)
 }
 
-/// Returns the decline of a PIX or boleto: no issuer refuses it.
+/// Returns the decline of a PIX or boleto: no issuer is involved.
 pub(super) fn of_code() -> Decline {
     Decline::of(Decline::ACQUIRER_REFUSED)
 }

@@ -1,4 +1,4 @@
-//! Adapters of one account at Pagar.me: they share what is configured, and the pace of reads.
+//! Adapters of one account at Pagar.me. They share the configuration and the pace of reads.
 
 use std::rc::Rc;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -38,7 +38,7 @@ pub struct PagarmeFactory {
 
 /// Parts that all adapters of one account share.
 pub(super) struct Shared {
-    /// Of one request.
+    /// Time-out of one request.
     time_out: Duration,
     pub(super) clock: Arc<dyn Clock>,
     pace: Arc<Pace>,
@@ -80,18 +80,18 @@ impl PagarmeFactory {
         Self { spec, notices, shared: Arc::new(shared) }
     }
 
-    /// Uses other secrets and exchanges from the next call on; calls under way end as they began.
+    /// Uses other secrets and exchanges from the next call on; calls under way keep the old ones.
     pub fn reconfigure(&self, settings: PagarmeSettings, exchange: Arc<dyn ExchangeFactory>) {
         self.notices.reconfigure(&settings);
         let next = Arc::new(Configured { settings: Arc::new(settings), exchange });
         *self.shared.configured.write().unwrap_or_else(PoisonError::into_inner) = next;
     }
 
-    /// Asks about an order that nobody has, and for a page of payables if they are listed. The answers prove that address
-    /// and key are right, and nothing is changed.
+    /// Asks about an order that does not exist, and for a page of payables if they are listed. The answers prove that
+    /// address and key are right, and nothing is changed.
     ///
     /// # Errors
-    /// Answer in place of "there is none", or of the page.
+    /// The answer, if it is not "there is none" or the page.
     pub async fn ask_something_unknown(&self) -> Result<(), CallFailure> {
         let configured = self.shared.configured();
         let line = self.shared.line(&configured, configured.exchange.open());
@@ -109,7 +109,7 @@ impl PagarmeFactory {
 }
 
 impl PagarmeFactory {
-    /// Asks for the first page of today's payables, if they are listed.
+    /// Requests the first page of today's payables, if they are listed.
     async fn list_something(&self) -> Result<(), CallFailure> {
         let Some(list) = self.lists() else { return Ok(()) };
         let now = self.shared.clock.now();
@@ -164,7 +164,7 @@ impl AcquirerFactory for PagarmeFactory {
     }
 
     fn looks_at_paid(&self, method: Method) -> bool {
-        // Only a card is charged back, and payables say so.
+        // Only cards have chargebacks, and payables show them.
         method == Method::CreditCard && !self.shared.configured().settings.lists
     }
 

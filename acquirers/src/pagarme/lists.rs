@@ -1,4 +1,4 @@
-//! List of payables for reconciliation: `GET /payables` by the time of their creation, page by page.
+//! List of payables for reconciliation: `GET /payables` by creation time, page by page.
 
 use async_trait::async_trait;
 use quita_domain::acquiring::{CallFailure, Identified, Reference};
@@ -12,10 +12,10 @@ use super::adapter::Pagarme;
 use super::lookup::{self, Missing};
 use super::payables::{Page, Payable};
 
-/// Payables of a page.
+/// Payables on a page.
 const PAGE_SIZE: &str = "100";
 
-/// Months of which Pagar.me lists payables (docs.pagar.me, "Financeiro", 2026-08-28).
+/// Months for which Pagar.me lists payables (docs.pagar.me, "Financeiro", 2026-08-28).
 const HISTORY_MONTHS: u32 = 24;
 
 /// Reader of one account's payables.
@@ -119,7 +119,7 @@ impl PayableList {
     }
 }
 
-/// A question about payables has no "not found": there is a list, or no answer.
+/// Adapts a failure to list payables. There is no "not found" here: either a list or no answer.
 fn failed(missing: Missing) -> CallFailure {
     match missing {
         Missing::Failed(failure) => failure,

@@ -1,4 +1,4 @@
-//! Finding charges: by Pagar.me's own ids where they are known, and by the code where there may be more.
+//! Finding charges: by Pagar.me's own ids if they are known, and by the code if there may be more.
 //!
 //! Codes are not unique at Pagar.me. Of several charges with one code, the oldest that holds money or can be paid
 //! represents the payment. The holdings of the others are stated separately.
@@ -25,12 +25,12 @@ const MAX_PAGES_OF_CHARGE: usize = 20;
 pub(super) enum Missing {
     /// Pagar.me has none.
     Unknown,
-    /// No answer that could be used.
+    /// No usable answer.
     Failed(CallFailure),
 }
 
 impl Line {
-    /// Returns the charges of a payment, at least one; the one that speaks for it comes first.
+    /// Returns the charges of a payment, at least one; the one that represents it is first.
     pub(super) async fn charges(&self, query: &ChargeQuery) -> Result<Vec<Charge>, Missing> {
         let known = order_id(&query.reference);
         let orders = match known {
@@ -45,22 +45,22 @@ impl Line {
         Ok(with_the_counted_first(query, charges))
     }
 
-    /// Returns the orders of a payment's code, at least one, the oldest first.
+    /// Returns the orders with a payment's code, at least one, oldest first.
     pub(super) async fn listed(&self, query: &ChargeQuery) -> Result<Vec<Order>, Missing> {
         let code = code::write(query.id);
         let listed = Order::read_list(&body(self.orders_of(&code).await)?).map_err(unreadable)?;
-        // A full page may hide further orders, one of which may hold money.
+        // Further orders may follow a full page, one of which may hold money.
         if listed.len() >= MAX_ORDERS {
             return Err(unclear("the code has too many orders"));
         }
         let mut orders: Vec<Order> =
-            // The filter of the query is not relied upon: an order of another code must never speak for this payment.
+            // The query's filter is not relied upon: an order with another code must never represent this payment.
             listed.into_iter().filter(|order| order.code.as_deref() == Some(code.as_str())).collect();
         orders.sort_by_key(|order| order.created_at);
         if orders.is_empty() { Err(Missing::Unknown) } else { Ok(orders) }
     }
 
-    /// Returns the listed orders, and the known one, which a list that lags may leave out.
+    /// Returns the listed orders, and the known one, which a lagging list may lack.
     async fn listed_with(&self, query: &ChargeQuery, known: &OrderId) -> Result<Vec<Order>, Missing> {
         let mut orders = match self.listed(query).await {
             Err(Missing::Unknown) => Vec::new(),
@@ -89,7 +89,7 @@ impl Line {
         Page::read(&body(self.payables(query).await)?).map_err(unreadable)
     }
 
-    /// Returns all payables of a charge; none while they are not there.
+    /// Returns all payables of a charge, if there are any yet.
     pub(super) async fn payables_of(&self, id: &ChargeId) -> Result<Vec<Payable>, Missing> {
         let mut found = Vec::new();
         let mut cursors = BTreeSet::new();
@@ -99,11 +99,11 @@ impl Line {
             query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
             let page = self.page_of_payables(&query).await?;
             found.extend(page.payables.into_iter().filter(|payable| payable.charge_id.as_ref() == Some(id)));
-            // A cursor that was seen before means that the list goes in circles.
+            // A repeated cursor means that the list is circular.
             cursor = page.cursor.filter(|cursor| cursors.insert(cursor.clone()));
             if cursor.is_none() {
                 found.sort_by(|one: &Payable, other| one.id.cmp(&other.id));
-                // A list that goes in circles brings some of them again, and sums must not count them twice.
+                // A circular list returns some payables again, which sums must not count twice.
                 found.dedup_by(|one, other| one.id == other.id);
                 return Ok(found);
             }
@@ -137,8 +137,8 @@ fn unreadable(Unreadable(field): Unreadable) -> Missing {
     unclear(&format!("Pagar.me's answer can't be read: {field}"))
 }
 
-/// Returns the body of an answer to a question. Only 404 says that there is nothing: another refusal is one of the
-/// question.
+/// Returns the body of an answer to an inquiry. Only 404 means that there is nothing: any other refusal concerns the
+/// inquiry itself.
 pub(super) fn body(reply: Reply) -> Result<Vec<u8>, Missing> {
     match reply {
         Reply::Body(body) => Ok(body),
@@ -158,8 +158,9 @@ pub(super) fn charge_id(reference: &Reference) -> Option<ChargeId> {
     reference.get(super::CHARGE_ID).and_then(ChargeId::parse)
 }
 
-/// Puts the charge first that speaks for the payment: the one that counted until now. Of a PIX or boleto that nobody paid
-/// it is another one that was paid. Where none counted, the one that is nearest to holding money; of equals the oldest.
+/// Puts the charge that represents the payment first: the one that has done so. For an unpaid PIX or boleto, another
+/// charge that was paid takes its place. If none has, it is the charge nearest to holding money, or the oldest of
+/// several.
 fn with_the_counted_first(query: &ChargeQuery, mut charges: Vec<Charge>) -> Vec<Charge> {
     let counted = charge_id(&query.reference);
     let is_unpaid_code = query.method.has_code() && query.paid_amount.is_none();
@@ -171,7 +172,7 @@ fn with_the_counted_first(query: &ChargeQuery, mut charges: Vec<Charge>) -> Vec<
     charges
 }
 
-/// Nearness of a charge to holding the payer's money: the least speaks for the payment.
+/// Ranks how near a charge is to holding the payer's money: the lowest rank represents the payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Standing {
     Money,
@@ -179,7 +180,7 @@ enum Standing {
     /// Can be paid.
     Open,
     Undecided,
-    /// Was paid, and given back.
+    /// Was paid and refunded.
     GivenBack,
     Nothing,
 }
@@ -197,7 +198,7 @@ impl Standing {
     }
 }
 
-/// Returns what the charges of one payment state.
+/// Returns the statements of the charges of one payment.
 pub(super) fn answer(query: &ChargeQuery, charges: &[Charge], reader: Reader<'_>) -> ChargeAnswer {
     let Some((first, others)) = charges.split_first() else { return ChargeAnswer::NotFound };
     let held: Vec<Fact> = others.iter().filter_map(|charge| second(query, charge, reader)).collect();
@@ -206,7 +207,7 @@ pub(super) fn answer(query: &ChargeQuery, charges: &[Charge], reader: Reader<'_>
             statement.facts.extend(held);
             ChargeAnswer::Known(statement)
         }
-        // The outcome of the one that counts may never be known, but the others still hold something.
+        // The outcome of the representing charge may never be known, but the others still hold something.
         ChargeAnswer::Failed(CallFailure::Unknown(why)) if !held.is_empty() => {
             let unclear = Fact::Unclear { id: first.id.to_string(), text: why };
             let facts = std::iter::once(unclear).chain(held).collect();
@@ -224,7 +225,7 @@ pub(super) fn answer(query: &ChargeQuery, charges: &[Charge], reader: Reader<'_>
     }
 }
 
-/// States what a second charge of the code holds, if that is one of the payment at all.
+/// States the holdings of a second charge with the code, if it belongs to the payment at all.
 fn second(query: &ChargeQuery, charge: &Charge, reader: Reader<'_>) -> Option<Fact> {
     if let Some(what) = statement::mismatch(query, charge) {
         let charge_id = &charge.id;

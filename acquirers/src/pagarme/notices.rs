@@ -1,7 +1,7 @@
 //! Callbacks: the charge or order that changed, with Basic authentication.
 //!
-//! The body has statuses and amounts, and none of them counts: a forged callback was believed elsewhere (CVE-2026-0939).
-//! It is a hint, and the charge is read.
+//! The body has statuses and amounts, but they are ignored: elsewhere, a forged callback was believed (CVE-2026-0939).
+//! A callback is a hint, and the charge is read.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -24,7 +24,7 @@ use crate::field::Object;
 /// Reads the callbacks of one account.
 pub(super) struct PagarmeNotices(RwLock<Arc<Credentials>>);
 
-/// User and password that prove that Pagar.me sent it.
+/// User and password that prove that Pagar.me sent a callback.
 struct Credentials {
     user: String,
     password: Secret<String>,
@@ -82,7 +82,7 @@ impl NoticeReader for PagarmeNotices {
         let code = data.object("order").and_then(|order| order.text("code")).or_else(|| data.text("code"));
         if let Some(code) = code {
             let charge =
-                // In the event of an order this is the order's own id. Only the id of a charge says which one changed.
+                // In an order's event this is the order's own id. Only a charge's id tells which charge changed.
                 data.text("id").filter(|id| !id.starts_with("or_")).and_then(|id| ChargeId::parse(&id));
             let ours = code::read(&code).map(|id| match charge {
                 Some(charge) => HintSubject::Charge(id, Reference::none().with(CHARGE_ID, charge.as_str())),

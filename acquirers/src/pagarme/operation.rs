@@ -1,4 +1,4 @@
-//! Outcome of a capture, a void or a refund: by the charge's sums, which every answer has.
+//! Outcome of a capture, a void or a refund, read from the charge's sums, which every answer has.
 
 use quita_domain::acquiring::{CallFailure, ChargeQuery, OperationAnswer};
 use quita_domain::method::Method;
@@ -13,8 +13,8 @@ use super::status::{ChargeStatus, GivenBack, Step};
 /// under way at Pagar.me.
 pub(super) const REFUND_SHOWS_AFTER_MS: u64 = 60_000;
 
-/// Returns what the sums of a charge say of an operation: more by exactly its amount was this operation, nothing more was
-/// nothing, and anything else was something else.
+/// Reads an operation's outcome from a charge's sums. A difference of exactly its amount means that it was done, no
+/// difference that it was not. Any other difference means that something else changed them.
 pub(super) fn by_sums(query: &ChargeQuery, operation: &Operation, charge: &Charge) -> OperationAnswer {
     match operation.kind {
         OperationKind::Capture(amount) => capture(operation, amount, charge),
@@ -23,7 +23,7 @@ pub(super) fn by_sums(query: &ChargeQuery, operation: &Operation, charge: &Charg
     }
 }
 
-/// Returns what a charge says of an operation that was sent, and that may still be under way.
+/// Reads from a charge the outcome of an operation that was sent, and may still be under way.
 pub(super) fn known_by_now(
     query: &ChargeQuery,
     operation: &Operation,
@@ -32,11 +32,11 @@ pub(super) fn known_by_now(
 ) -> OperationAnswer {
     let may_arrive = |at: Option<Timestamp>| at.is_some_and(|at| now.ms_since(at) < REFUND_SHOWS_AFTER_MS);
     match (by_sums(query, operation, charge), operation.kind) {
-        // It was sent before the charge was paid, and would give the money back.
+        // It was sent before the charge was paid, and would refund the money.
         (OperationAnswer::Refused(_), OperationKind::Cancel) if may_arrive(charge.updated_at) => {
             unclear("the charge was paid just now, and the withdrawal may still arrive")
         }
-        // The failure may be that of the refund before it.
+        // The failure may be that of an earlier refund.
         (OperationAnswer::Refused(_), OperationKind::Refund(_))
             if !operation.call.is_taken() && may_arrive(charge.last.at) =>
         {
@@ -46,8 +46,8 @@ pub(super) fn known_by_now(
     }
 }
 
-/// Returns the answer to an operation that a charge, as it was just read, makes needless or impossible; none if it has to
-/// be sent.
+/// Returns the answer to an operation that the charge, as just read, makes unnecessary or impossible; `None` if it has
+/// to be sent.
 pub(super) fn before_sending(
     query: &ChargeQuery,
     operation: &Operation,
@@ -60,19 +60,19 @@ pub(super) fn before_sending(
     } else {
         by_sums(query, operation, charge)
     };
-    // A withdrawal has no sum: what it wants may be so.
+    // A withdrawal has no sum: its goal may already be reached.
     if operation.kind == OperationKind::Cancel {
         return Some(answer).filter(|answer| *answer != OperationAnswer::NotFound);
     }
     match answer {
         OperationAnswer::NotFound => None,
-        // It never left, so none of what moved is its own. A withdrawal that its payer crossed gives everything back.
+        // It was never sent, so it caused none of the changes. A withdrawal that the payer overtook returns everything.
         OperationAnswer::Done | OperationAnswer::Contradicted(_)
             if !was_sent && operation.is_own() && is_more_than_left(operation, charge) =>
         {
             Some(OperationAnswer::Refused("less than that is left of the charge at Pagar.me".to_owned()))
         }
-        // The sums were right without any sending of ours: somebody moved the same amount at Pagar.me.
+        // The sums were right although we sent nothing: somebody moved the same amount at Pagar.me.
         OperationAnswer::Done if !was_sent => Some(OperationAnswer::Contradicted(
             "the charge's sums moved by this amount before it was asked for".to_owned(),
         )),
@@ -86,7 +86,7 @@ pub(super) fn before_sending(
     }
 }
 
-/// Returns true if a refund is of more than the charge has left.
+/// Returns true if a refund exceeds the remaining amount of the charge.
 fn is_more_than_left(operation: &Operation, charge: &Charge) -> bool {
     match operation.kind {
         OperationKind::Refund(amount) => amount > charge.taken().minus(charge.given_back()),
@@ -138,8 +138,8 @@ fn cancellation(query: &ChargeQuery, charge: &Charge) -> OperationAnswer {
             | Step::Other(_) => unclear("the charge is not decided"),
         },
         ChargeStatus::Processing | ChargeStatus::Other(_) => unclear("the charge is not decided"),
-        // Its payer was faster. A withdrawal that arrived later gives the money back, and a refund is what that is. Until
-        // that has ended, another refund would be taken for it.
+        // The payer was faster. A withdrawal that arrives later returns the money, which is a refund. Until that has
+        // ended, another refund would be mistaken for it.
         ChargeStatus::Paid | ChargeStatus::ChargedBack | ChargeStatus::Canceled
             if query.method.has_code() && charge.last.step == Step::GivenBack(GivenBack::Pending) =>
         {
@@ -180,7 +180,7 @@ fn refund(operation: &Operation, amount: Money, charge: &Charge) -> OperationAns
             "{given_back} is given back; it was {before}, and {amount} was asked for"
         ));
     }
-    // By a clock of ours that was wrong when it was requested, its failure seems to be an earlier one's for ever.
+    // If our clock was wrong at the time of the request, its failure would look like an earlier one's for ever.
     let is_sure = operation.call.is_taken() && operation.call.inquiries >= SURE_AFTER_INQUIRIES;
     let is_after_it =
         is_sure || charge.last.at.is_some_and(|at| at.plus_ms(CLOCK_TOLERANCE_MS) >= operation.requested_at);
@@ -200,17 +200,18 @@ fn refund(operation: &Operation, amount: Money, charge: &Charge) -> OperationAns
         | Step::Expired
         | Step::ChargedBack
         | Step::Other(_) => match operation.call.is_taken() {
-            // A refund that was accepted is never sent again. It takes days, and the sum moves at its end.
+            // An accepted refund is never sent again. It takes days, and the sum changes at its end.
             true => OperationAnswer::Accepted,
             false => OperationAnswer::NotFound,
         },
     }
 }
 
-/// Difference of clocks that is allowed for: a step from before the request is another one's.
+/// Tolerated difference of clocks: a step from before the request belongs to another operation.
 const CLOCK_TOLERANCE_MS: u64 = 5_000;
 
-/// Inquiries about a refund that was taken, after which the newest step of its charge is its own: about a day.
+/// Number of inquiries about an accepted refund after which the newest step of its charge counts as its own: about a
+/// day.
 const SURE_AFTER_INQUIRIES: u32 = 30;
 
 pub(super) fn unclear(why: &str) -> OperationAnswer {

@@ -20,7 +20,7 @@ macro_rules! ids {
         pub(super) struct $name(String);
 
         impl $name {
-            /// Reads an id that can stand in an address.
+            /// Reads an id that is safe in an address.
             pub(super) fn parse(text: &str) -> Option<Self> {
                 let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
                 ((1..=MAX_ID).contains(&text.len()) && is_plain).then(|| Self(text.to_owned()))
@@ -61,15 +61,15 @@ pub(super) struct Order {
 pub(super) struct Charge {
     pub(super) id: ChargeId,
     pub(super) order_id: Option<OrderId>,
-    /// Code of its order, as the charge or the order has it.
+    /// Code of its order, as stated by the charge or the order.
     pub(super) code: Option<String>,
     pub(super) status: ChargeStatus,
     pub(super) amount: Money,
     pub(super) currency: Option<String>,
     pub(super) method: Option<String>,
-    /// Amount that came in, if it is stated and more than nothing.
+    /// Amount that came in, if it is stated and not zero.
     pub(super) paid: Option<Money>,
-    /// Amount that was given back or let go, likewise.
+    /// Amount that was refunded or released, if it is stated and not zero.
     pub(super) canceled: Option<Money>,
     pub(super) paid_on: Option<NaiveDate>,
     pub(super) due_on: Option<NaiveDate>,
@@ -92,7 +92,7 @@ pub(super) struct Transaction {
     pub(super) nsu: Option<String>,
     pub(super) gateway_code: Option<String>,
     pub(super) gateway_message: Option<String>,
-    /// True if the check against fraud refused.
+    /// True if the fraud check refused.
     pub(super) is_reproved: bool,
     pub(super) pix: PixPart,
     pub(super) boleto: BoletoPart,
@@ -116,10 +116,10 @@ pub(super) struct BoletoPart {
 }
 
 impl Order {
-    /// Reads the answer to a creation, or to a question by id.
+    /// Reads the answer to a creation, or to an inquiry by id.
     ///
     /// # Errors
-    /// The field that is missing or is not what it has to be.
+    /// The field that is missing or invalid.
     pub(super) fn read(body: &[u8]) -> Result<Self, Unreadable> {
         Self::of(&json(body)?)
     }
@@ -127,7 +127,7 @@ impl Order {
     /// Reads a list `{"data": […], "paging": {…}}`.
     ///
     /// # Errors
-    /// The field that is missing or is not what it has to be.
+    /// The field that is missing or invalid.
     pub(super) fn read_list(body: &[u8]) -> Result<Vec<Self>, Unreadable> {
         let value = json(body)?;
         let data = Object::of(&value).and_then(|list| list.get("data")).and_then(Value::as_array);
@@ -152,10 +152,10 @@ impl Order {
 }
 
 impl Charge {
-    /// Reads the answer to a question about a charge, or to an operation.
+    /// Reads the answer to an inquiry about a charge, or to an operation.
     ///
     /// # Errors
-    /// The field that is missing or is not what it has to be.
+    /// The field that is missing or invalid.
     pub(super) fn read(body: &[u8]) -> Result<Self, Unreadable> {
         Self::of(Object::of(&json(body)?).ok_or(Unreadable("JSON"))?)
     }
@@ -181,12 +181,12 @@ impl Charge {
         })
     }
 
-    /// Returns what was taken from the payer, if anything was: all of it where it does not say.
+    /// Returns the amount that was taken from the payer, if any was: the whole amount unless the charge states another.
     pub(super) fn taken(&self) -> Money {
         self.paid.unwrap_or(self.amount)
     }
 
-    /// Returns what was given back of it.
+    /// Returns the refunded part of that amount.
     pub(super) fn given_back(&self) -> Money {
         self.canceled.unwrap_or_default().min(self.taken())
     }
@@ -235,11 +235,11 @@ fn json(body: &[u8]) -> Result<Value, Unreadable> {
 
 fn moment(object: Object<'_>, name: &str) -> Option<Timestamp> {
     let text = object.text(name)?;
-    // Some samples have no zone: it is UTC.
+    // Some samples have no zone, which means UTC.
     Timestamp::parse(&text).or_else(|| Timestamp::parse(&format!("{text}Z")))
 }
 
-/// Returns the day, in Brasília, of a moment.
+/// Returns the date of a timestamp in Brasília.
 fn day(object: Object<'_>, name: &str) -> Option<NaiveDate> {
     moment(object, name).map(Timestamp::sao_paulo_date)
 }

@@ -13,23 +13,23 @@ use crate::exchange::hold::Hold;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Reads of orders and charges in a minute, a tenth below the limit: clocks differ, and others may ask too.
+/// Reads of orders and charges in a minute, a tenth below the limit: clocks differ, and others may read too.
 const ORDERS: usize = 180;
 
-/// The same of payables.
+/// Reads of payables in a minute, likewise below the limit.
 const PAYABLES: usize = 600;
 
 /// Reason why a read did not leave.
 const TOO_MANY: &str = "too many reads wait for their turn";
 
-/// Resource that a read is of.
+/// Resource that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Resource {
     Orders,
     Payables,
 }
 
-/// Reads of the last minute, in this process; and the time until which Pagar.me wants no calls.
+/// Reads of the last minute in this process, and the time until which Pagar.me wants no calls.
 #[derive(Default)]
 pub(super) struct Pace {
     orders: Mutex<VecDeque<Instant>>,
@@ -38,12 +38,12 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Waits until one more read may leave, and counts it. The caller bounds the wait.
+    /// Waits until one more read may leave, and counts it. The caller limits the wait.
     ///
     /// # Errors
-    /// Failure of a call whose turn did not come in time.
+    /// Fails if the turn did not come in time.
     pub(super) async fn turn(&self, resource: Resource) -> Result<(), CallFailure> {
-        // Asked again after each wait, because others that waited for the same moment may have taken the room.
+        // Checked again after each wait, because others that waited for the same moment may have taken the room.
         while let Some(free_at) = self.take(resource) {
             let waited = call_time::waiting(sleep_until(free_at)).await;
             waited.map_err(|_| CallFailure::NotDelivered(TOO_MANY.to_owned()))?;
@@ -51,7 +51,7 @@ impl Pace {
         Ok(())
     }
 
-    /// Counts a read if it may leave now; else returns when it may.
+    /// Counts a read if it may leave now; otherwise returns the time at which it may.
     fn take(&self, resource: Resource) -> Option<Instant> {
         let (mut made, most) = match resource {
             Resource::Orders => (lock(&self.orders), ORDERS),

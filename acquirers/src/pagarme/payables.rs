@@ -1,4 +1,4 @@
-//! Payables: what each recipient gets of each instalment, and what is taken back. Source: npm
+//! Payables: the share of each recipient in each instalment, and amounts that are taken back. Source: npm
 //! `@pagarme/pagarme-nodejs-sdk` 7.0.2; docs.pagar.me, "Financeiro" (2026-08-28).
 
 use chrono::NaiveDate;
@@ -14,11 +14,11 @@ use crate::field::{Object, Unreadable};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Page {
     pub(super) payables: Vec<Payable>,
-    /// Name of the next page; none at the end.
+    /// Cursor of the next page; `None` at the end.
     pub(super) cursor: Option<String>,
 }
 
-/// A payable: what one recipient gets of one instalment, or what is taken back.
+/// A payable: the share of one recipient in one instalment, or an amount that is taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Payable {
     pub(super) id: String,
@@ -26,9 +26,9 @@ pub(super) struct Payable {
     pub(super) charge_id: Option<ChargeId>,
     pub(super) movement: Movement,
     pub(super) recipient: Option<String>,
-    /// Negative for money that goes back.
+    /// Negative for returned money.
     pub(super) amount: SignedMoney,
-    /// Fee, with those of an anticipation and of the cover against fraud.
+    /// Fee, including those for anticipation and for fraud cover.
     pub(super) fees: SignedMoney,
     pub(super) instalment: Option<u32>,
     pub(super) created_at: Timestamp,
@@ -40,7 +40,7 @@ impl Page {
     /// Reads `{"data": […], "paging": {"forward_cursor"}}`.
     ///
     /// # Errors
-    /// The field that is missing or is not what it has to be.
+    /// The field that is missing or invalid.
     pub(super) fn read(body: &[u8]) -> Result<Self, Unreadable> {
         let value = crate::text::json(body).ok_or(Unreadable("JSON"))?;
         let page = Object::of(&value).ok_or(Unreadable("JSON"))?;
@@ -58,7 +58,7 @@ impl Payable {
             Some(text) => Some(ChargeId::parse(&text).ok_or(Unreadable("payable.charge_id"))?),
             None => None,
         };
-        // Without a charge it is a movement of the account: `originator_model` has its name.
+        // Without a charge it is a movement of the account, which `originator_model` names.
         let is_of_charge = charge_id.is_some();
         let movement =
             match line.text("type").ok_or(Unreadable("payable.type"))?.to_ascii_lowercase().as_str() {
@@ -97,21 +97,21 @@ impl Payable {
         }
     }
 
-    /// Returns true if the account's own recipient gets it. Without splits there is no other.
+    /// Returns true if the account's own recipient gets it. Without splits there is no other recipient.
     pub(super) fn is_own(&self, own: Option<&str>) -> bool {
         own.zip(self.recipient.as_deref()).is_none_or(|(own, recipient)| own == recipient)
     }
 }
 
-/// Returns the sum of the payables of a charge with this movement, without a sign; none without such a payable.
+/// Returns the sum of the payables of a charge with this movement, without a sign; `None` if there is no such payable.
 pub(super) fn sum(payables: &[Payable], movement: Movement) -> Option<Money> {
     let own = payables.iter().filter(|payable| payable.movement == movement);
     let sum: Money = own.map(|payable| payable.amount.magnitude()).sum();
     (!sum.is_zero()).then_some(sum)
 }
 
-/// Returns the fees of the account's own payables of a charge; none without such a payable. More that is returned than was
-/// taken counts as nothing.
+/// Returns the fees of the account's own payables of a charge; `None` if there is no such payable. If more was returned
+/// than taken, the cost is zero.
 pub(super) fn cost(payables: &[Payable], own: Option<&str>) -> Option<Money> {
     let mut fees =
         payables.iter().filter(|payable| payable.is_own(own)).map(|payable| payable.fees).peekable();
@@ -126,7 +126,7 @@ fn cents(line: Object<'_>, name: &'static str) -> Result<Option<SignedMoney>, Un
     cents.map(|cents| Some(SignedMoney::from_cents(cents))).ok_or(Unreadable(name))
 }
 
-/// Returns the day in Brasília of an instant. Midnight in UTC denotes a calendar day.
+/// Returns the date of an instant in Brasília. Midnight in UTC denotes a calendar day.
 fn day(text: &str) -> Option<NaiveDate> {
     let (date, time) = text.split_at_checked(10)?;
     // Midnight in UTC would be the evening before in Brasília.

@@ -8,7 +8,7 @@ use crate::reason::clean;
 /// Maximum number of faults that are reported.
 const MAX_FAULTS: usize = 4;
 
-/// Reads `{"message": "…", "errors": {"order.customer.name": ["…"]}}`; anything else says no more than its status.
+/// Reads `{"message": "…", "errors": {"order.customer.name": ["…"]}}`. Anything else only yields its status.
 pub(super) fn read(status: u16, body: &[u8]) -> String {
     let value: Value = serde_json::from_slice(body).unwrap_or_default();
     let Some(answer) = Object::of(&value) else { return format!("HTTP {status}") };

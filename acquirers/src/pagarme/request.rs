@@ -1,8 +1,8 @@
-//! The request that makes an order, by method.
+//! The request that creates an order, by method.
 //!
 //! Source: docs.pagar.me, "Criar pedido", and the sizes of the official plugins. Everything borrows from the charge, so
-//! that a card's number is in no other place than the body. The same charge makes the same bytes whenever it is sent:
-//! Pagar.me keeps the first answer under the order's key.
+//! that a card's number is copied only into the body. The same charge always gives the same bytes: Pagar.me keeps the
+//! first answer under the order's key.
 
 mod boleto;
 mod card;
@@ -20,15 +20,15 @@ use customer::Customer;
 
 pub(super) use customer::is_too_long as email_is_too_long;
 
-/// Room for a body, so that it never moves while it grows and leaves no copy of a card's number behind.
+/// Capacity of a body, so that it never moves while it grows and leaves no copy of a card's number behind.
 const BODY_ROOM: usize = 8 * 1024;
 
 /// Reason why a charge can't be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Unsendable {
-    /// Pagar.me would not take it like this.
+    /// Pagar.me would not accept it like this.
     Refused(&'static str),
-    /// Something is missing here.
+    /// Something is missing on our side.
     NotReady(&'static str),
 }
 
@@ -43,7 +43,7 @@ struct NewOrder<'a> {
     payments: [Payment<'a>; 1],
 }
 
-/// The whole order as one item: what was bought is not Pagar.me's business.
+/// The whole order as one item: Pagar.me need not know what was bought.
 #[derive(Serialize)]
 struct Item<'a> {
     code: &'a str,

@@ -17,9 +17,9 @@ pub struct PagarmeSettings {
     pub notification_password: Secret<String>,
     /// Text on the card's bill, at most 22 letters, digits and blanks.
     pub soft_descriptor: Option<String>,
-    /// Demand for the check against fraud; without it the account decides.
+    /// Request for a fraud check; if absent, the account's setting applies.
     pub antifraud: Option<bool>,
-    /// The account's own recipient (`re_…`), which gets what no split names, and pays the fees.
+    /// The account's own recipient (`re_…`), which gets the amount that no split names, and pays the fees.
     pub recipient: Option<String>,
     /// Pagar.me's recipients by the `recipientId` of splits.
     pub recipients: BTreeMap<String, String>,
@@ -32,14 +32,14 @@ pub struct PagarmeSettings {
 /// Settings of Pagar.me's boletos.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BoletoSettings {
-    /// Code of the bank; without it the account decides.
+    /// Code of the bank; if absent, the account's setting applies.
     pub bank: Option<String>,
     /// Text for the cashier.
     pub instructions: Option<String>,
     /// Beneficiary on the slip.
     pub assignor: Option<String>,
-    /// Its CNPJ.
+    /// CNPJ of the beneficiary.
     pub identification: Option<String>,
-    /// Its address (Law 12.039/2009).
+    /// Address of the beneficiary (Law 12.039/2009).
     pub address: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! Splits as Pagar.me takes them: flat cents for each recipient, and what is left for the account's own, which pays the
-//! fees. They are kept with the attempt, because a capture of a part sends them again in proportion.
+//! Splits in the form that Pagar.me accepts: flat cents for each recipient, and the rest for the account's own, which
+//! pays the fees. They are kept with the attempt, because a partial capture sends them again in proportion.
 
 use quita_domain::acquiring::{ChargeQuery, Reference};
 use quita_domain::money::Money;
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::settings::PagarmeSettings;
 
-/// Reason against this acquirer: a recipient of the splits has no entry.
+/// Reason against this acquirer: a recipient of the splits has no entry in its configuration.
 pub(super) const RECIPIENT_UNKNOWN: &str = "recipient_unknown";
 
 /// Maximum number of splits of a payment.
@@ -30,7 +30,7 @@ struct Options {
     charge_remainder_fee: bool,
 }
 
-/// A share in cents, of a recipient at Pagar.me.
+/// A share in cents for a recipient at Pagar.me.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Share {
     recipient: String,
@@ -53,10 +53,10 @@ pub(super) fn shares(
     splits.iter().map(known).collect()
 }
 
-/// Returns the rules of an amount; none if nobody shares it. Their sum is the amount to the cent.
+/// Returns the rules for an amount; none if nobody shares it. Their sum is exactly the amount.
 ///
 /// # Errors
-/// [`RECIPIENT_UNKNOWN`] if the account's own recipient is needed and not known, or the shares exceed the amount.
+/// [`RECIPIENT_UNKNOWN`] if the account's own recipient is needed but not known, or the shares exceed the amount.
 pub(super) fn rules(
     shares: &[Share],
     amount: Money,
@@ -75,14 +75,15 @@ pub(super) fn rules(
         // The account itself bears fees, remainders and chargebacks, so that recipients get exactly their shares.
         options: Options { liable: is_own, charge_processing_fee: is_own, charge_remainder_fee: is_own },
     };
-    // A rule of nothing would be refused.
+    // A rule of zero would be refused.
     let some = shares.iter().filter(|share| share.cents > 0);
     let theirs = some.map(|share| rule(share.recipient.clone(), share.cents, false));
     let ours = (left > 0).then(|| rule(own, left, true));
     Ok(theirs.chain(ours).collect())
 }
 
-/// Returns the shares of a part, each in proportion and rounded down: the rest is the account's own.
+/// Returns the shares of a partial amount, each in proportion and rounded down: the account's own recipient gets the
+/// rest.
 pub(super) fn in_proportion(shares: &[Share], part: Money, whole: Money) -> Vec<Share> {
     let cents = |share: &Share| {
         let product = u128::from(share.cents).saturating_mul(u128::from(part.cents()));
@@ -100,7 +101,7 @@ pub(super) fn noted(mut reference: Reference, shares: &[Share]) -> Reference {
     reference
 }
 
-/// Returns the shares of a charge: as they were noted when it was made, else as they are configured now.
+/// Returns the shares of a charge: those noted when it was created, otherwise those of the current configuration.
 pub(super) fn kept(query: &ChargeQuery, settings: &PagarmeSettings) -> Vec<Share> {
     let noted = of_notes(&query.reference);
     if noted.is_empty() { shares(&query.splits, query.amount, settings).unwrap_or_default() } else { noted }

@@ -1,4 +1,4 @@
-//! Facts that a charge states of a payment: decided by its status, explained by its newest step.
+//! Facts that a charge states about a payment: decided by its status, explained by its newest step.
 
 use quita_domain::acquiring::{
     Approval, CallFailure, ChargeAnswer, ChargeQuery, Fact, Issued, Reference, RemovedBy, Settlement,
@@ -18,7 +18,7 @@ use super::status::{ChargeStatus, Step, Undecided};
 use super::{code, splits};
 use crate::reason;
 
-/// Our note that the holder took the money back: what is paid after it is a dispute that was won.
+/// Our note that the holder took the money back: if the charge is paid afterwards, the dispute was won.
 const DISPUTED: &str = "_disputed";
 
 /// Reader of a payment's charge.
@@ -28,18 +28,18 @@ pub(super) struct Reader<'a> {
     pub(super) now: Timestamp,
     /// Amount that the holder took back, if payables show it.
     pub(super) charged_back: Option<Money>,
-    /// True if payables show that it came back.
+    /// True if payables show that this amount came back.
     pub(super) is_dispute_won: bool,
 }
 
 impl Reader<'_> {
-    /// Returns what the charge states. A charge that is another's states nothing.
+    /// Returns the facts that the charge states. A charge of another payment states nothing.
     pub(super) fn answer(self, query: &ChargeQuery, charge: &Charge) -> ChargeAnswer {
         if let Some(what) = mismatch(query, charge) {
             return ChargeAnswer::Mismatched(what);
         }
         match (&charge.status, &charge.last.step) {
-            // First of all: a word that is not known must not be read by the rest of the pair.
+            // Checked first: an unknown word must not be interpreted by the rest of the pair.
             (ChargeStatus::Other(_), _) | (_, Step::Other(_)) => unclear(charge),
             (ChargeStatus::ChargedBack, _) => self.charged_back(query, charge),
             (ChargeStatus::Paid, step) => self.paid(query, charge, step),
@@ -88,7 +88,7 @@ impl Reader<'_> {
         ChargeAnswer::Known(Statement { facts, reference })
     }
 
-    /// It was withdrawn or voided; or it was paid, and everything went back.
+    /// Returns the answer for a charge that was withdrawn or voided, or that was paid and fully refunded.
     fn canceled(self, query: &ChargeQuery, charge: &Charge, step: &Step) -> ChargeAnswer {
         let was_paid = charge.paid.is_some() || query.paid_amount.is_some();
         match step {
@@ -110,7 +110,8 @@ impl Reader<'_> {
         }
     }
 
-    /// While an operation of ours is under way it may be that one's effect: its own inquiry tells.
+    /// Returns the fact for a withdrawn charge. While an operation by this service is under way, it may be the cause,
+    /// which the operation's own inquiry will show.
     fn withdrawn(self, query: &ChargeQuery, charge: &Charge) -> Fact {
         let is_card = query.method == Method::CreditCard;
         if is_card && query.operation_under_way {
@@ -124,7 +125,7 @@ impl Reader<'_> {
 
     fn failed(self, query: &ChargeQuery, charge: &Charge, step: &Step) -> ChargeAnswer {
         if charge.paid.is_some() || query.paid_amount.is_some() {
-            // Refused, and paid: neither can be believed.
+            // The charge is refused and paid: neither can be believed.
             return unclear(charge);
         }
         let is_card = query.method == Method::CreditCard;
@@ -132,13 +133,14 @@ impl Reader<'_> {
             (Step::Undecided(Undecided::Review), _) => {
                 ChargeAnswer::UnderReview(self.reference(query, charge))
             }
-            // Its own word needs no clock of ours: that of the node that made the payment may have been ahead.
+            // Pagar.me's own word needs no clock of ours: that of the node that created the payment may have been
+            // ahead.
             (Step::Expired, _) if !is_card => self.known(query, charge, vec![Fact::Expired]),
             (Step::Undecided(_), _) | (Step::Failed | Step::Expired | Step::Missing, Gateway::Error) => {
                 ChargeAnswer::Accepted(self.reference(query, charge))
             }
-            // The gateway refused the request before an issuer saw it, so it is not a decline, and another acquirer may
-            // take it.
+            // The gateway refused the request before an issuer saw it. This is not a decline, so another acquirer may
+            // take the payment.
             (Step::Failed | Step::Expired | Step::NotAuthorized, Gateway::Refused)
                 if charge.last.return_code.is_none() && query.issued.is_none() =>
             {
@@ -161,7 +163,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns what the gateway said, before any issuer or bank was asked.
+    /// Returns the gateway's answer, from before any issuer or bank was asked.
     fn gateway(self, charge: &Charge) -> Gateway {
         match charge.last.gateway_code.as_deref().and_then(|code| code.bytes().next()) {
             Some(b'4') => Gateway::Refused,
@@ -186,11 +188,11 @@ impl Reader<'_> {
         self.known(query, charge, vec![Fact::Pending { issued, news_at: None }])
     }
 
-    /// Returns true if a PIX or boleto ended by its own time.
+    /// Returns true if a PIX or boleto has expired by itself.
     fn time_is_over(self, query: &ChargeQuery) -> bool {
         match &query.terms {
             Terms::Pix { expires_in_s } => {
-                // Its time runs from the sending that made it, as the code shows it.
+                // Its lifetime starts with the request that created it, as the code shows it.
                 query.sent_at.plus_ms(expires_in_s.saturating_mul(1000)) <= self.now
             }
             Terms::DuePix(due) | Terms::Boleto(due) => due.payable_before() <= self.now,
@@ -202,7 +204,7 @@ impl Reader<'_> {
         ChargeAnswer::Known(Statement { facts, reference: self.reference(query, charge) })
     }
 
-    /// Returns Pagar.me's names of the charge, with notes of how it was split.
+    /// Returns Pagar.me's names of the charge, with notes of its splits.
     pub(super) fn reference(self, query: &ChargeQuery, charge: &Charge) -> Reference {
         let order_id = charge.order_id.as_ref().map(|id| id.as_str()).unwrap_or_default();
         let mut reference =
@@ -221,7 +223,7 @@ impl Reader<'_> {
     }
 }
 
-/// Answer of the gateway before any issuer or bank was asked.
+/// Answer of the gateway, from before any issuer or bank was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gateway {
     Passed,
@@ -229,9 +231,9 @@ enum Gateway {
     Error,
 }
 
-/// Returns what in the answer belongs to another order, or is for another amount.
+/// Returns a description of the part of the answer that belongs to another order, or is for another amount.
 pub(super) fn mismatch(query: &ChargeQuery, charge: &Charge) -> Option<String> {
-    // An absent code is a mismatch too: ids are Pagar.me's own, and only the code ties a charge to a payment.
+    // An absent code is also a mismatch: ids are Pagar.me's own, and only the code ties a charge to a payment.
     if charge.code.as_deref() != Some(&code::write(query.id)) {
         return Some("the charge is of another order".to_owned());
     }
@@ -246,7 +248,7 @@ pub(super) fn mismatch(query: &ChargeQuery, charge: &Charge) -> Option<String> {
     is_other.then(|| format!("the charge is no {method}"))
 }
 
-/// Returns the facts of money that came in, of which some may have gone back.
+/// Returns the facts about money that came in, part of which may have been refunded.
 fn money(query: &ChargeQuery, charge: &Charge) -> Vec<Fact> {
     let may_be_our_capture =
         query.method == Method::CreditCard && query.operation_under_way && query.paid_amount.is_none();
@@ -265,7 +267,7 @@ fn money(query: &ChargeQuery, charge: &Charge) -> Vec<Fact> {
     facts
 }
 
-/// Returns the end of the one dispute of a charge.
+/// Returns the end of the only dispute of a charge.
 fn dispute_won(charge: &Charge) -> Fact {
     Fact::DisputeWon { id: format!("{}-won", charge.id), chargeback_id: Some(charge.id.to_string()) }
 }
@@ -281,7 +283,7 @@ fn refund(query: &ChargeQuery, charge: &Charge) -> Option<Fact> {
     Some(Fact::RefundedInTotal { refund_id, total: given_back })
 }
 
-/// Returns the one movement of money of a charge; its id is the charge's.
+/// Returns the only movement of money of a charge; its id is the charge's.
 fn settlement(method: Method, charge: &Charge) -> Settlement {
     Settlement {
         id: charge.id.to_string(),
@@ -296,7 +298,7 @@ fn approval(charge: &Charge) -> Approval {
     Approval { authorization_code: charge.last.authorization_code.clone().unwrap_or_default() }
 }
 
-/// Returns what Pagar.me says of a charge that the gateway refused.
+/// Returns Pagar.me's explanation of a charge that the gateway refused.
 fn refusal(charge: &Charge) -> String {
     let said = reason::explained(&charge.last.gateway_code, &charge.last.gateway_message);
     let said = said.map(|said| reason::clean(&said)).filter(|said| !said.is_empty());

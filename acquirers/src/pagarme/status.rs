@@ -1,16 +1,16 @@
-//! Statuses of charges and of their steps. Both spellings are met (`withError`, `with_error`), so they are compared
-//! without case and underscores.
+//! Statuses of charges and of their steps. Both spellings occur (`withError`, `with_error`), so case and underscores
+//! are ignored.
 //!
 //! Source: docs.pagar.me, "Status"; official plugins (ecommerce-module-core, 2026-05-15).
 
-/// Longest status that is repeated to an operator.
+/// Maximum length of an unknown status in a message to an operator.
 const MAX_SHOWN: usize = 40;
 
 /// Status of a charge, which decides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ChargeStatus {
     Pending,
-    /// Money came in: `paid`, `overpaid`, `underpaid`. Only the amount shows whether it is too much or too little.
+    /// Money came in: `paid`, `overpaid`, `underpaid`. Only the amount shows if it is too much or too little.
     Paid,
     Canceled,
     Processing,
@@ -34,49 +34,49 @@ impl ChargeStatus {
     }
 }
 
-/// Status of the newest step of a charge, by its meaning. It explains the charge's, and never outweighs it.
+/// Meaning of the status of a charge's newest step. It explains the charge's status, and never outweighs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
     /// The answer has none.
     Missing,
     /// A card's limit is held.
     Held,
-    /// Money came.
+    /// Money came in.
     Taken,
-    /// The issuer, or the check against fraud, refused.
+    /// The issuer or the fraud check refused.
     NotAuthorized,
-    /// Money goes back, or went back, or was let go.
+    /// Money is being refunded, or was refunded, or was released.
     GivenBack(GivenBack),
-    /// Waits for its payer.
+    /// The step waits for the payer.
     Waiting,
-    /// Not decided, or not known: asked for again.
+    /// The step is undecided, or its outcome is unknown: it is inquired about again.
     Undecided(Undecided),
-    /// Failed at the gateway, or its time is over and Pagar.me does not say so.
+    /// The step failed at the gateway, or it expired and Pagar.me does not say so.
     Failed,
-    /// Its time is over, by Pagar.me's clock.
+    /// The step expired, by Pagar.me's clock.
     Expired,
-    /// Taken back by the holder.
+    /// The holder took the money back.
     ChargedBack,
     /// Not known to this program.
     Other(String),
 }
 
-/// Progress of money that goes back.
+/// Progress of a refund.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GivenBack {
     Done,
-    /// It takes days.
+    /// Takes days.
     Pending,
-    /// It was not done.
+    /// Was not done.
     Failed,
 }
 
-/// Reason why a step is not decided.
+/// Reason why a step is undecided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Undecided {
-    /// A check against fraud, which may take people and days.
+    /// A fraud check, which may involve people and take days.
     Review,
-    /// The charge is being worked on.
+    /// The charge is being processed.
     Processing,
     /// Pagar.me does not know the outcome itself.
     Error,

@@ -6,10 +6,11 @@ use quita_domain::card::MaskedCard;
 use super::movement;
 use super::script::Reception;
 
-/// The first six digits of all cards that are not simply approved.
+/// The first six digits of all test cards that are not simply approved.
 const FIRST_DIGITS: &str = "400000";
 
-/// The issuer's answer. Only what may be kept of the number decides, so that a later question gets the same.
+/// Returns the issuer's answer. It only depends on the stored part of the number, so that a later inquiry gets the same
+/// answer.
 pub(super) fn verdict(query: &ChargeQuery, card: &MaskedCard) -> Fact {
     if let Some((code, kind)) = decline(card) {
         return Fact::Declined(Decline::of_kind(code, kind));
@@ -21,7 +22,7 @@ pub(super) fn verdict(query: &ChargeQuery, card: &MaskedCard) -> Fact {
     }
 }
 
-/// Returns how a charge of this card is received: one times out although it happened.
+/// Returns the reception of a charge of this card: one times out although the charge was made.
 pub(super) fn reception(card: &MaskedCard) -> Reception {
     if special_digits(card) == Some("0119") { Reception::AnswerLost } else { Reception::Answered }
 }

@@ -1,4 +1,4 @@
-//! Brings notices when their time has come.
+//! Delivery of notices when they are due.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -12,17 +12,17 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::script::ScriptStep;
 
-/// The caller has this long to store an answer before the first notice about it comes.
+/// Time for the caller to store an answer before its first notice comes.
 const HEAD_START_MS: u64 = 100;
 
-/// Wait before a notice that was not taken is submitted again; doubled each time.
+/// Wait before a notice that was not accepted is submitted again; doubled each time.
 const FIRST_RETRY_MS: u64 = 50;
 const LONGEST_RETRY_MS: u64 = 5_000;
 
-/// After this many submissions, more than two minutes, a notice is given up; the service then has to ask.
+/// Maximum number of submissions, over more than two minutes. Then the notice is given up, and the service has to ask.
 const MAX_SUBMISSIONS: u32 = 32;
 
-/// The payments whose notices are under way in this process. Lost in a crash, and nothing depends on it.
+/// The payments whose notices are under way in this process. They are lost in a crash, and nothing depends on them.
 #[derive(Clone, Default)]
 struct Rounds(Arc<Mutex<HashMap<TransactionId, AbortHandle>>>);
 
@@ -46,21 +46,21 @@ impl Courier {
         Self { name, sink: Arc::default(), clock, rounds: Rounds::default() }
     }
 
-    /// Notices go there from now on.
+    /// Sets the sink to which notices go from now on.
     pub(super) fn connect(&self, sink: Arc<dyn NoticeSink>) {
         if self.sink.set(sink).is_err() {
             tracing::error!(acquirer = %self.name, "a sandbox is connected once");
         }
     }
 
-    /// Submits these steps, each in its time, unless steps of this payment are under way already.
+    /// Submits these steps, each at its time, unless steps of this payment are already under way.
     pub(super) fn begin(&self, id: TransactionId, steps: Vec<ScriptStep>) {
         let mut rounds = self.rounds.lock();
         if steps.is_empty() || rounds.contains_key(&id) {
             return;
         }
         let courier = self.clone();
-        // Entered before the task can end, because the lock is held.
+        // The lock is held, so the entry is made before the task can end.
         let task = tokio::spawn(trace::carry(async move {
             courier.walk(id, steps).await;
             courier.rounds.lock().remove(&id);
@@ -68,14 +68,14 @@ impl Courier {
         rounds.insert(id, task.abort_handle());
     }
 
-    /// Lets what is under way in this process go no further.
+    /// Stops the notices of a payment that are under way in this process.
     pub(super) fn recall(&self, id: TransactionId) {
         if let Some(task) = self.rounds.lock().remove(&id) {
             task.abort();
         }
     }
 
-    /// Submits one notice until it is taken. Its id follows from the step, so that a repetition is known.
+    /// Submits one notice until it is accepted. Its id follows from the step, so that a repetition is recognised.
     pub(super) async fn submit(&self, id: TransactionId, step: &ScriptStep) {
         let mut wait_ms = FIRST_RETRY_MS;
         for _ in 0..MAX_SUBMISSIONS {
@@ -97,7 +97,7 @@ impl Courier {
     }
 
     async fn walk(&self, id: TransactionId, steps: Vec<ScriptStep>) {
-        // Times are those of the clock; they are waited for on the runtime's, from here on.
+        // Step times are wall-clock times; from here on the runtime's clock is used to wait for them.
         let (now, begun) = (self.clock.now(), Instant::now());
         for step in steps {
             let wait_ms = step.at.ms_since(now).max(HEAD_START_MS);

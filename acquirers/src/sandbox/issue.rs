@@ -1,4 +1,4 @@
-//! Codes to pay with. The same charge always gets the same one.
+//! Codes to pay with. The same charge always gets the same code.
 
 use quita_domain::acquiring::{ChargeQuery, Issued};
 use quita_domain::boleto::{Barcode, BoletoError, CollectionAccount};
@@ -15,7 +15,7 @@ const AGREEMENT: &str = "1234567";
 const WALLET: &str = "17";
 
 const BENEFICIARY_NAME: &str = "QUITA SANDBOX LTDA";
-/// A CNPJ with right check digits that is everybody's example.
+/// A well-known example of a CNPJ, with correct check digits.
 const BENEFICIARY_DOCUMENT: &str = "11.222.333/0001-81";
 const BENEFICIARY_ADDRESS: &str = "Avenida Paulista, 1000, Bela Vista, São Paulo - SP, 01310-100";
 
@@ -28,7 +28,7 @@ pub(super) enum CannotIssue {
     Boleto(#[from] BoletoError),
 }
 
-/// A PIX charge: a dynamic code with a location that nobody serves.
+/// Issues a PIX charge: a dynamic code whose location is not served.
 pub(super) fn pix(
     query: &ChargeQuery,
     expires_in_s: u64,
@@ -61,7 +61,7 @@ fn due_code(txid: &DynamicTxid, settings: &SandboxSettings) -> Result<String, Ca
     Ok(DynamicBrCode::new(location, name, city).build()?)
 }
 
-/// Issues a boleto of Banco do Brasil, which can be paid by its PIX code as well.
+/// Issues a boleto of Banco do Brasil, which can also be paid by its PIX code.
 pub(super) fn boleto(
     query: &ChargeQuery,
     due: &DueTerms,

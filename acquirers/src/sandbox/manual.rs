@@ -17,7 +17,7 @@ pub enum SandboxAction {
     Pay,
     /// The time to pay is over.
     Expire,
-    /// All that is left goes back to the payer.
+    /// The whole remaining amount is returned to the payer.
     Refund,
     /// The payer's bank takes the money back.
     Chargeback,
@@ -27,7 +27,7 @@ impl SandboxAction {
     /// Every action.
     pub const ALL: [Self; 4] = [Self::Pay, Self::Expire, Self::Refund, Self::Chargeback];
 
-    /// As the API and the command line spell it.
+    /// Returns the spelling in the API and on the command line.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pay => "pay",
@@ -37,7 +37,7 @@ impl SandboxAction {
         }
     }
 
-    /// Returns the status that the payment reaches by it.
+    /// Returns the status that the payment reaches by this action.
     pub const fn target(self) -> Status {
         match self {
             Self::Pay => Status::Paid,
@@ -53,7 +53,7 @@ impl SandboxAction {
     }
 }
 
-/// Returns the settlement of a payment by hand.
+/// Returns the settlement of a payment made by hand.
 fn settlement(pay: &PayByHand, payment: &Payment, now: Timestamp) -> Settlement {
     let query = payment.query();
     let on = pay.on.unwrap_or_else(|| now.sao_paulo_date());
@@ -66,7 +66,7 @@ fn settlement(pay: &PayByHand, payment: &Payment, now: Timestamp) -> Settlement 
     }
 }
 
-/// The notice that the sandbox would send if this happened now.
+/// Returns the notice that the sandbox would send if this happened now.
 ///
 /// Its id contains the payment's version, or the chargeback that it is about. So a double click is one notice, but the
 /// same click after a change is another. `Pay` states the settlement that would come by itself, so that the payment is
@@ -80,7 +80,7 @@ pub fn manual_notice(action: SandboxAction, pay: &PayByHand, payment: &Payment, 
     let fact = match action {
         SandboxAction::Pay if payment.status() == Status::Chargeback => {
             let oldest = payment.open_chargebacks().next().map(|chargeback| chargeback.id.clone());
-            // Of several open ones each is won by a click of its own, and all but the last leave the version as it was.
+            // Each click wins one of several open disputes, and only the last one changes the payment's version.
             event = format!("won-{}", oldest.as_deref().unwrap_or_default());
             Fact::DisputeWon { id: event.clone(), chargeback_id: oldest }
         }

@@ -1,4 +1,4 @@
-//! Money that is pretended to move, and its names. All of them follow from the payment's id.
+//! Simulated movements of money, and their names. All of them follow from the payment's id.
 
 use chrono::{DateTime, NaiveDate};
 use quita_domain::acquiring::{Approval, ChargeQuery, Settlement};
@@ -8,13 +8,13 @@ use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::time::Timestamp;
 
-/// ISPB of the pretended payer's bank, which no bank has.
+/// ISPB of the simulated payer's bank, which no real bank has.
 const PAYER_ISPB: &str = "99999999";
 
-/// The payment's one settlement: however it is reported, and however often, it has the same id.
+/// Returns the only settlement of a payment. It has the same id in every report.
 ///
-/// Nothing but the payment's id is in that: a charge that is made once more for a repeated request, before the
-/// insert finds the payment there, has another time of creation.
+/// It only depends on the payment's id. A repeated request may make the charge again, before the insert finds the
+/// existing payment. That second charge has another creation time.
 pub(super) fn settlement(query: &ChargeQuery, amount: Money, paid_on: NaiveDate) -> Settlement {
     let plain = query.id.uuid().simple();
     let paid_on = Some(paid_on);
@@ -53,18 +53,18 @@ pub(super) fn approval(id: TransactionId) -> Approval {
     Approval { authorization_code: format!("{code:06}") }
 }
 
-/// The number of a slip within its agreement: at most ten digits.
+/// Returns the number of a slip within its agreement: at most ten digits.
 pub(super) fn slip_number(id: TransactionId) -> u64 {
     u64::try_from(id.uuid().as_u128() % 10_000_000_000).unwrap_or_default()
 }
 
-/// `E`, the ISPB, minute of the creation in UTC, 11 characters of the id (Pix API 2.9.0: 32 in all).
+/// Returns `E`, the ISPB, the minute of creation in UTC, and 11 characters of the id (Pix API 2.9.0: 32 in all).
 fn end_to_end_id(id: TransactionId, created_at: Timestamp) -> String {
     let at = DateTime::from_timestamp_millis(created_at.millis()).unwrap_or_default();
     format!("E{PAYER_ISPB}{}{}", at.format("%Y%m%d%H%M"), last_eleven(id))
 }
 
-/// The lowest part of the id, in base 36.
+/// Returns the lowest part of the id, in base 36.
 fn last_eleven(id: TransactionId) -> String {
     let mut rest = id.uuid().as_u128();
     let mut characters = String::new();

@@ -1,4 +1,4 @@
-//! Notices that come over HTTP in the sandbox's form: signed as Standard Webhooks says, a fact each.
+//! Notices over HTTP in the sandbox's format: signed according to Standard Webhooks, with one fact each.
 
 use std::sync::{PoisonError, RwLock};
 
@@ -12,13 +12,13 @@ use serde::Deserialize;
 /// Longest event id, in bytes: it becomes the key under which the notice is stored.
 const MAX_EVENT_ID: usize = 255;
 
-/// Seconds that the time of a signature may differ from ours.
+/// Seconds by which the time of a signature may differ from ours.
 const TOLERANCE_S: u64 = 300;
 
 /// Headers that sign a notice.
 const SIGNATURE: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signature"];
 
-/// A notice as the sandbox sends it: its own event id, our payment, and what it states.
+/// A notice as the sandbox sends it: its own event id, our payment, and the stated fact.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SandboxNotice {
@@ -35,12 +35,12 @@ pub struct SandboxNotices {
 }
 
 impl SandboxNotices {
-    /// Those of this acquirer, signed with any of these secrets.
+    /// Creates the reader for this acquirer's notices, which are signed with any of these secrets.
     pub const fn new(acquirer: AcquirerName, secrets: Vec<WebhookSecret>) -> Self {
         Self { acquirer, secrets: RwLock::new(secrets) }
     }
 
-    /// From now on they are signed with any of these.
+    /// Accepts notices signed with any of these secrets from now on.
     pub fn reconfigure(&self, secrets: Vec<WebhookSecret>) {
         *self.secrets.write().unwrap_or_else(PoisonError::into_inner) = secrets;
     }
@@ -56,7 +56,7 @@ impl SandboxNotices {
 }
 
 impl NoticeReader for SandboxNotices {
-    /// The signature is over the body: here only that there is one.
+    /// Only checks that a signature is present: it covers the body, which has not been read yet.
     fn admit(&self, head: &NoticeHead<'_>) -> Result<(), NoticeRefused> {
         if !head.path_tail.is_empty() {
             return Err(NoticeRefused::NoSuchAddress);

@@ -8,41 +8,41 @@ use quita_domain::time::Timestamp;
 
 use super::{card, movement};
 
-/// Milliseconds that the payer of an amount with cents 07 takes.
+/// Milliseconds after which the payer of an amount with cents 07 pays.
 const SLOW_PAYER_MS: u64 = 30_000;
 
-/// Milliseconds after its time-out until the caller has asked once, and a little more.
+/// Milliseconds after its time-out by which the caller has certainly inquired once.
 const ASKED_AFTER_MS: u64 = 2_000;
 
-/// Milliseconds after its time-out until the caller has sent again what is not known here, and a little more.
+/// Milliseconds after its time-out by which the caller has certainly sent an unknown charge again.
 const SENT_AGAIN_AFTER_MS: u64 = 25_000;
 
-/// Times that the configuration gives.
+/// Configured times.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timing {
-    /// Milliseconds that the payer takes.
+    /// Milliseconds after which the payer pays.
     pub(super) settle_after_ms: u64,
-    /// After which the caller cuts a call.
+    /// Milliseconds after which the caller aborts a call.
     pub(super) time_out_ms: u64,
 }
 
-/// Receptions of a charge.
+/// Outcomes of the request for a charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reception {
     /// Created and answered.
     Answered,
     /// Created; the first notice is submitted before the answer.
     NoticeFirst,
-    /// The first attempt creates, and its answer never comes.
+    /// The first attempt creates the charge, but its answer never arrives.
     AnswerLost,
-    /// The first attempt creates nothing, and its answer never comes.
+    /// The first attempt creates nothing, and its answer never arrives.
     Lost,
     /// The first attempt is turned away.
     Down,
 }
 
 impl Reception {
-    /// Returns how a PIX or boleto of this amount is received.
+    /// Returns the reception of a PIX or boleto with this amount.
     pub(super) const fn of_amount(amount: Money) -> Self {
         match amount.last_two_digits() {
             62 => Self::NoticeFirst,
@@ -59,9 +59,9 @@ impl Reception {
 pub(super) struct ScriptStep {
     /// Time at which it happens.
     pub(super) at: Timestamp,
-    /// Its name, which makes the notice's id.
+    /// Name of the event, from which the notice's id is derived.
     pub(super) event: &'static str,
-    /// Fact that is reported.
+    /// The reported fact.
     pub(super) fact: Fact,
 }
 
@@ -73,7 +73,7 @@ pub(super) struct Script {
 }
 
 impl Script {
-    /// The script of a charge.
+    /// Returns the script of a charge.
     pub(super) fn of(query: &ChargeQuery, timing: Timing) -> Self {
         match &query.terms {
             Terms::Pix { .. } | Terms::DuePix(_) | Terms::Boleto(_) => {
@@ -88,9 +88,10 @@ impl Script {
         }
     }
 
-    /// Returns what was the last to happen until `now`, and what is still to be reported after that.
+    /// Returns the last event until `now`, and the steps that are still to be reported after it.
     ///
-    /// Money that comes back is reported only for what the caller knows to be paid, else it would come too early.
+    /// Returned money is reported only for a payment that the caller knows to be paid; otherwise it would come too
+    /// early.
     pub(super) fn until(self, now: Timestamp, is_paid: bool) -> (Option<Fact>, Vec<ScriptStep>) {
         let may_be_told = |step: &ScriptStep| step.at <= now && (is_paid || !takes_money_back(&step.fact));
         let told = self.steps.iter().rposition(may_be_told);
@@ -117,7 +118,7 @@ const fn takes_money_back(fact: &Fact) -> bool {
 /// Returns the course of a PIX or boleto, by the last two digits of its amount.
 fn steps_of_code(query: &ChargeQuery, reception: Reception, timing: Timing) -> Vec<ScriptStep> {
     let created_at = match reception {
-        // The payer can't begin before the caller has the code.
+        // The payer can't start before the caller has the code.
         Reception::AnswerLost => query.created_at.plus_ms(timing.time_out_ms).plus_ms(ASKED_AFTER_MS),
         Reception::Lost => query.created_at.plus_ms(timing.time_out_ms).plus_ms(SENT_AGAIN_AFTER_MS),
         Reception::Answered | Reception::NoticeFirst | Reception::Down => query.created_at,
@@ -136,7 +137,7 @@ fn steps_of_code(query: &ChargeQuery, reception: Reception, timing: Timing) -> V
         41 => vec![settled(soon), refunded(later, query)],
         51 if query.method == Method::Boleto => vec![paid(soon, owed(soon).minus(cent))],
         52 if query.method == Method::Boleto => vec![paid(soon, owed(soon).plus(cent))],
-        // The same settlement under one id of a notice twice, and under another: it may count once only.
+        // The same settlement, twice under one notice id, and once under another: it must count only once.
         61 => vec![settled(soon), settled(soon), ScriptStep { event: "settled-again", ..settled(soon) }],
         62 => vec![settled(created_at)],
         71 => vec![expired(soon), settled(later)],

@@ -21,7 +21,7 @@ use super::title::Title;
 use crate::bank_boleto::names;
 use crate::bearer::Answer;
 
-/// Reason of every refund: a boleto is given back by other ways.
+/// Reason for refusing every refund: the money of a boleto is returned by other means.
 const REFUND_UNSUPPORTED: &str = "refund_unsupported";
 
 /// One customer of the bank.
@@ -35,7 +35,7 @@ impl Sicoob {
         Self { current, opened: RefCell::default() }
     }
 
-    /// Returns the way to the bank as it is configured now.
+    /// Returns the link to the bank with the current configuration.
     fn link(&self) -> Rc<Link> {
         let credential = self.current.credential();
         let mut opened = self.opened.borrow_mut();
@@ -53,7 +53,7 @@ impl Sicoob {
 /// Result of reading a title.
 enum TitleLookup {
     Title(Box<Title>),
-    /// The bank has none under the number.
+    /// The bank has no title with the number.
     None,
     Failed(CallFailure),
 }
@@ -61,7 +61,7 @@ enum TitleLookup {
 async fn find(link: &Link, query: &ChargeQuery, our_number: u32) -> TitleLookup {
     match link.read(our_number.into()).await {
         Ok(Answer::Success(answer)) => read(&answer, query),
-        // Only an empty answer says that there is none: a refusal is one of the question.
+        // Only an empty answer means that there is none: a refusal concerns the inquiry itself.
         Ok(Answer::NotFound(why) | Answer::Refused(why)) => TitleLookup::Failed(CallFailure::Unknown(why)),
         Err(failure) => TitleLookup::Failed(failure),
     }
@@ -75,7 +75,7 @@ fn read(answer: &serde_json::Value, query: &ChargeQuery) -> TitleLookup {
     }
 }
 
-/// Returns a failure after a request that left: it is not known what became of that.
+/// Adapts a failure after a request that left: its outcome is unknown.
 fn unknown_at_most(failure: CallFailure) -> CallFailure {
     match failure {
         CallFailure::NotDelivered(why) => CallFailure::Unknown(why),
@@ -98,7 +98,7 @@ async fn register(link: &Link, reader: &Reader<'_>, registration: &Registration)
     };
     match (find(link, reader.query, reader.our_number).await, refusal) {
         (TitleLookup::Title(title), _) => reader.answer(&title),
-        // Refused and absent under its number: both together prove that there is no title.
+        // It was refused and is absent under its number: together they prove that there is no title.
         (TitleLookup::None, Some(why)) => ChargeAnswer::Refused(why),
         (TitleLookup::None, None) => {
             ChargeAnswer::Failed(CallFailure::Unknown("the answer has no title".to_owned()))
@@ -123,7 +123,7 @@ impl Acquirer for Sicoob {
         let Some(key) = settings.name_keys.first() else {
             return not_delivered("there is no key for the names of boletos");
         };
-        // Once the bank showed a name of it, it keeps that.
+        // Once the bank has shown a title's name, the title keeps it.
         let shown = query.reference.get(super::YOUR_NUMBER).map(str::to_owned);
         let your_number = shown.unwrap_or_else(|| names::your_number(key, query.id));
         let registration = Registration::new(charge, due, our_number, your_number, settings);
@@ -132,7 +132,7 @@ impl Acquirer for Sicoob {
     }
 
     async fn inquire(&self, query: &ChargeQuery) -> ChargeAnswer {
-        // Without a number nothing was sent.
+        // Without a number, nothing was sent.
         let Some(our_number) = query.our_number else { return ChargeAnswer::NotFound };
         let link = self.link();
         match find(&link, query, our_number).await {
@@ -162,7 +162,7 @@ impl Acquirer for Sicoob {
             Err(failure) => return OperationAnswer::Failed(failure),
         };
         match self.inquire_operation(query, operation).await {
-            // Still there, because the bank refused to withdraw it.
+            // It still exists, because the bank refused to withdraw it.
             OperationAnswer::NotFound => OperationAnswer::Refused(refusal),
             OperationAnswer::Failed(failure) => OperationAnswer::Failed(unknown_at_most(failure)),
             answer @ (OperationAnswer::Done
@@ -192,7 +192,7 @@ impl Acquirer for Sicoob {
         }
     }
 
-    /// Reads the title with the number, which bears our own id.
+    /// Reads the title with the number, which contains our own id.
     async fn identify(&self, reference: &Reference) -> Identified {
         let Some(our_number) = reference.get(OUR_NUMBER).and_then(|number| number.parse().ok()) else {
             return Identified::Unknown;

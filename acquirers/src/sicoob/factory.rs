@@ -38,7 +38,7 @@ pub struct SicoobFactory {
     orders: Orders,
 }
 
-/// The credential that calls begin with from now on.
+/// The credential with which new calls begin.
 pub(super) struct Current(RwLock<Arc<Credential>>);
 
 impl Current {
@@ -54,7 +54,7 @@ pub struct BankRange {
     pub first: u64,
     /// Last number.
     pub last: u64,
-    /// True if each number of the range is to be followed by a check digit that the customer computes.
+    /// True if each number of the range is followed by a check digit that the customer computes.
     pub has_digit: bool,
 }
 
@@ -68,10 +68,10 @@ impl SicoobFactory {
     ) -> Self {
         let SicoobSettings { customer, portfolio, our_numbers: (first, last), .. } = settings;
         let digit = settings.number_digit.clone();
-        // Numbers with a digit are others than those without.
+        // Numbers with a digit differ from those without.
         let suffix = if digit.is_some() { " digit" } else { "" };
-        // The key has everything that makes numbers distinct at the
-        // bank, so that two counters never give out the same one.
+        // The key contains everything that makes numbers distinct at the bank, so that two counters never give out the
+        // same one.
         let key = format!("sicoob {customer} {portfolio} {first}{suffix}");
         let numbers = NumberRange { key, first, last, digit };
         let credential = Credential::new(settings, exchange, Arc::clone(&clock), spec.time_out_ms);
@@ -88,13 +88,13 @@ impl SicoobFactory {
         }
     }
 
-    /// Uses other secrets and exchanges from the next call on; calls under way end as they began.
+    /// Uses other secrets and exchanges from the next call on; calls under way keep the old ones.
     pub fn reconfigure(&self, settings: SicoobSettings, exchange: Arc<dyn ExchangeFactory>) {
         let credential = Credential::new(settings, exchange, Arc::clone(&self.clock), self.spec.time_out_ms);
         *self.current.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(credential);
     }
 
-    /// Returns the end of the token in use; none if there is none, or if it has no end.
+    /// Returns the expiry of the token in use; `None` if there is no token, or it does not expire.
     pub fn token_until(&self) -> Option<Timestamp> {
         self.current.credential().bearer.tokens.until()
     }
@@ -111,8 +111,8 @@ impl SicoobFactory {
         self.registration.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Asks the bank for the ranges of numbers that it leaves to the customer: address, certificate, token and contract
-    /// are right if it answers. Nothing is changed.
+    /// Asks the bank for the ranges of numbers that it leaves to the customer. An answer proves that address,
+    /// certificate, token and contract are right. Nothing is changed.
     ///
     /// # Errors
     /// The reason why there are none.
@@ -131,7 +131,7 @@ fn read_ranges(answer: &Value) -> Vec<BankRange> {
         Some(BankRange {
             first: whole(entry, "numeroInicial")?,
             last: whole(entry, "numeroFinal")?,
-            // A number by the bank's model; a boolean says the same.
+            // A number in the bank's model; a boolean means the same.
             has_digit: whole(entry, digit) == Some(1) || entry.get(digit) == Some(&Value::Bool(true)),
         })
     });
@@ -196,7 +196,7 @@ impl AcquirerFactory for SicoobFactory {
     }
 
     fn refunds(&self, _: Method) -> bool {
-        // A boleto has no refund at the bank: it is given back by other ways.
+        // A boleto has no refund at the bank: its money is returned by other means.
         false
     }
 

@@ -16,7 +16,7 @@ use crate::api_pix::token::Token;
 use crate::bearer::{Answer, Bearer};
 use crate::exchange::{Exchange, ExchangeFactory, Request, Verb};
 
-/// One configuration with its token. Another configuration has another one; calls under way end with theirs.
+/// One configuration with its token. Another configuration has another credential; calls under way keep theirs.
 pub(super) struct Credential {
     pub(super) settings: SicoobSettings,
     pub(super) exchanges: Arc<dyn ExchangeFactory>,
@@ -40,20 +40,20 @@ impl Credential {
     }
 }
 
-/// The way to the bank from one thread.
+/// The link to the bank from one thread.
 pub(super) struct Link {
     pub(super) credential: Arc<Credential>,
     exchange: Rc<dyn Exchange>,
 }
 
 impl Link {
-    /// Opens the way, with connections of its own.
+    /// Opens a link with its own connections.
     pub(super) fn open(credential: Arc<Credential>) -> Self {
         let exchange = credential.exchanges.open();
         Self { credential, exchange }
     }
 
-    /// Opens the way for lists, which are files.
+    /// Opens a link for lists, which are files.
     pub(super) fn open_for_files(credential: Arc<Credential>) -> Self {
         let exchange = credential.exchanges.open_for_files();
         Self { credential, exchange }
@@ -87,12 +87,12 @@ impl Link {
         self.send(Verb::Post, &format!("/boletos/{our_number}/baixar"), &body).await
     }
 
-    /// Sends this body.
+    /// Sends a request with this body.
     pub(super) async fn send(&self, verb: Verb, path: &str, body: &Value) -> Result<Answer, CallFailure> {
         self.call(verb, path, Zeroizing::new(body.to_string().into_bytes())).await
     }
 
-    /// Reads something of the customer's portfolio.
+    /// Reads a resource of the customer's portfolio.
     pub(super) async fn get(&self, path: &str, query: &[(&str, &str)]) -> Result<Answer, CallFailure> {
         let SicoobSettings { customer, portfolio, .. } = self.settings();
         let mut all = Serializer::new(String::new());
@@ -113,7 +113,8 @@ impl Link {
             if !body.is_empty() {
                 headers.push(("content-type".to_owned(), "application/json".to_owned()));
             }
-            // A registration that was done is refused the second time: such an answer would count as that of the first.
+            // A completed registration is refused the second time: that answer would be mistaken for the answer to the
+            // first request.
             Request { verb, url: url.clone(), headers, body: body.clone(), is_repeatable: verb == Verb::Get }
         };
         self.credential.bearer.call(self.exchange.as_ref(), request, &[client_id]).await

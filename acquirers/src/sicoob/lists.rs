@@ -34,13 +34,13 @@ use crate::exchange::Verb;
 /// `tipoMovimento` of settlements.
 const SETTLED: u8 = 5;
 
-/// Waits before the bank is asked again if a list is ready, within the time of one page.
+/// Waits before the bank is asked again for a list, all within the time of one page.
 const WAITS_S: [u64; 6] = [0, 1, 2, 5, 10, 20];
 
 /// Maximum size of an unzipped file: half a million records, as the bank's example has, of some hundred bytes.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 
-/// Padding of base64 that is too much or too little is passed over: the bank's own examples have it.
+/// Missing or excess base64 padding is accepted: the bank's own examples have it.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -53,7 +53,7 @@ pub(super) struct Movements {
     pub(super) orders: Orders,
 }
 
-/// Orders of one customer that are not read to their end yet, by day.
+/// Orders of one customer that are not fully read yet, by day.
 pub(super) type Orders = Arc<Mutex<BTreeMap<NaiveDate, ListOrder>>>;
 
 /// An ordered list.
@@ -62,11 +62,11 @@ pub(super) struct ListOrder {
     id: u64,
     /// Files, once the list is ready, and the number of all records.
     files: Option<(Vec<u64>, u64)>,
-    /// Lines that say the same, by the place of their file.
+    /// Counts of identical lines, by the place of their file.
     counts: Arc<Mutex<BTreeMap<u32, Counts>>>,
 }
 
-/// Number of lines that say the same, by their id without a number.
+/// Number of identical lines, by their id without a number.
 type Counts = BTreeMap<String, u32>;
 
 fn unclear(why: &str) -> CallFailure {
@@ -76,7 +76,7 @@ fn unclear(why: &str) -> CallFailure {
 #[async_trait(?Send)]
 impl ListReader for Movements {
     fn has_returned(&self) -> bool {
-        // The bank gives nothing back.
+        // The bank has no refunds.
         false
     }
 
@@ -89,7 +89,7 @@ impl ListReader for Movements {
     }
 
     async fn page(&self, _: ListPart, period: Period, cursor: &PageCursor) -> Result<ListPage, CallFailure> {
-        // A period begins a margin before its day.
+        // A period begins with a margin before its day.
         let day = period.from.plus_ms(MARGIN_MS).sao_paulo_date();
         let (id, files, total) = self.ready(day).await?;
         let mut left =
@@ -100,7 +100,7 @@ impl ListReader for Movements {
         };
         let read = self.read(day, id, *file, cursor.number).await;
         let next = left.next().map(|_| cursor.next(None));
-        // An order whose file is damaged would fail alike at every further try.
+        // An order whose file is damaged would fail again at every further try.
         if next.is_none() || read.is_err() {
             self.drop_order(day);
         }
@@ -150,8 +150,8 @@ impl Movements {
             Some(order) => order,
             None => ListOrder { id: self.ordered(day).await?, files: None, counts: Arc::default() },
         };
-        // Kept before it is waited for: a try that runs out of time
-        // continues with the same order, and the bank makes one list.
+        // Stored before the wait: a try that runs out of time continues with the same order, and the bank creates only
+        // one list.
         self.kept().insert(day, order.clone());
         if let Some((files, total)) = order.files {
             return Ok((order.id, files, total));
@@ -176,13 +176,13 @@ impl Movements {
         id.ok_or_else(|| unclear("the order of movements has no number"))
     }
 
-    /// Returns the files of an order, and the number of all records; none while it is not ready.
+    /// Returns the files of an order, and the number of all records; `None` until the order is ready.
     async fn files(&self, day: NaiveDate, id: u64) -> Result<Option<(Vec<u64>, u64)>, CallFailure> {
         let id = id.to_string();
         let answer = match self.link.get("/boletos/movimentacoes", &[("codigoSolicitacao", &id)]).await? {
             Answer::Success(answer) => answer,
             Answer::NotFound(why) | Answer::Refused(why) => {
-                // The bank has forgotten the order: the next try makes another one.
+                // The bank has forgotten the order: the next try places a new one.
                 self.drop_order(day);
                 return Err(CallFailure::Unknown(why));
             }
@@ -220,7 +220,7 @@ fn success(answer: Answer) -> Result<Value, CallFailure> {
     }
 }
 
-/// Returns the records of the one file in a ZIP, which is read within a bound.
+/// Returns the records of the only file in a ZIP, which is read up to a limit.
 fn unzipped(encoded: &str) -> Result<Vec<Value>, &'static str> {
     let zipped = LENIENT.decode(encoded.trim_end_matches('=')).map_err(|_| "the file is no base64")?;
     let mut archive = ZipArchive::new(Cursor::new(zipped)).map_err(|_| "the file is no ZIP")?;
@@ -243,7 +243,7 @@ fn unzipped(encoded: &str) -> Result<Vec<Value>, &'static str> {
     }
 }
 
-/// Numbers lines that say the same, on from those of the files before: a title may be paid twice on one day. None if one
+/// Numbers identical lines, continuing from earlier files: a title may be paid twice on one day. Returns `None` if one
 /// of these files was not read.
 fn numbered(
     mut lines: Vec<StatementLine>,
@@ -267,7 +267,7 @@ fn numbered(
 /// Returns the line of a record, without its number among identical ones; `None` if the record is not a settlement.
 ///
 /// # Errors
-/// The field that is missing: what is left out would be taken for what is not there.
+/// The field that is missing: an omitted record would look like a missing payment.
 fn line(
     record: &Value,
     day: NaiveDate,
@@ -285,7 +285,7 @@ fn line(
     let paid_on = date(record, "dataLiquidacao").unwrap_or(day);
     let source = Source::list_of(acquirer);
     let gross: Money = net.plus(fee);
-    // By the bar code, or by the PIX code.
+    // Paid by the bar code or by the PIX code.
     let way = whole(record, "idTipoOpFinanceira").unwrap_or_default();
     let content = format!("{paid_on}-{}", gross.cents());
     let beginning = StatementLine::beginning_of_slip(&source, Some(&number), None).ok_or("numeroTitulo")?;

@@ -1,7 +1,7 @@
-//! Callbacks: hints and nothing more. They are not signed, and "baixa operacional" says that a payer's bank accepted a
-//! payment, which it may take back. The address's last part is what authenticates.
+//! Callbacks, which are only hints. They are not signed, and "baixa operacional" means that a payer's bank accepted a
+//! payment, which it may take back. The address's last part authenticates the sender.
 //!
-//! The bank validates an address before there is any payment, and wants 200 for that.
+//! The bank validates an address before there is any payment, and then requires a 200.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl NoticeReader for SicoobNotices {
         self.admit(&notice.head())?;
         let unreadable = |why: &str| NoticeRefused::Unreadable(why.to_owned());
         let body = text::json(notice.body).ok_or_else(|| unreadable("it is no JSON"))?;
-        // The bank validates a new address before there is any payment, and takes 200, 201 or 204 alone.
+        // The bank validates a new address before there is any payment, and accepts only 200, 201 or 204.
         if present(&body, "validacaoWebhook").is_some() {
             return Ok(Vec::new());
         }

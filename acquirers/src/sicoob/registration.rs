@@ -1,4 +1,5 @@
-//! The address for callbacks, at the bank: asked for first, then set. Nobody else's is replaced unless that was asked for.
+//! The callback address at the bank: it is read first, then set. An address of another program is only replaced if that
+//! was requested.
 
 use quita_domain::acquiring::CallFailure;
 use serde_json::{Value, json};
@@ -11,27 +12,27 @@ use crate::api_pix::settings::CallbackRegistration;
 use crate::bearer::Answer;
 use crate::exchange::Verb;
 
-/// `codigoTipoMovimento` of payments, `codigoPeriodoMovimento` of the present day.
+/// `codigoTipoMovimento` for payments, `codigoPeriodoMovimento` for the current day.
 const PAYMENTS: u8 = 7;
 const TODAY: u8 = 1;
 
-/// `codigoSituacao` of an address that the bank gave up.
+/// `codigoSituacao` of an address that the bank has given up.
 const INACTIVE: u64 = 3;
 
-/// Address that the bank has.
+/// Address that is registered at the bank.
 struct RegisteredAddress {
     id: u64,
     url: String,
     is_active: bool,
 }
 
-/// Change at the bank by which it calls back.
+/// Change of the callback address at the bank.
 enum RegistrationChange {
-    /// Take our address as a new one.
+    /// Registers our address as a new one.
     Add,
-    /// Call our address in place of this one.
+    /// Replaces this address with ours.
     Change(u64),
-    /// Call again what it switched off, because callbacks had failed.
+    /// Reactivates our address, which the bank switched off because callbacks had failed.
     Revive(u64),
 }
 
@@ -84,7 +85,7 @@ pub(super) async fn register(link: &Link) -> RegistrationOutcome {
     }
 }
 
-/// Returns the address of payments that the bank has; an active one before others.
+/// Returns the address for payments that is registered at the bank, preferably an active one.
 async fn known(link: &Link) -> Result<Option<RegisteredAddress>, String> {
     let answer = match link.get("/webhooks", &[]).await {
         Ok(Answer::Success(answer)) => answer,

@@ -1,6 +1,6 @@
 //! The body of a registration.
 //!
-//! Source: the model of `POST /boletos` in the portal. The same charge makes the same body whenever it is sent.
+//! Source: the model of `POST /boletos` in the portal. The same charge always gives the same body.
 
 use chrono::{Days, NaiveDate};
 use quita_domain::acquiring::{Charge, ChargeQuery};
@@ -20,10 +20,10 @@ const MAX_NEIGHBORHOOD: usize = 30;
 const MAX_CITY: usize = 40;
 const MAX_MESSAGE: usize = 40;
 
-/// Text in place of one that has no ASCII letter: the bank wants some.
+/// Replacement for a text without ASCII letters: the bank requires some.
 const NOT_GIVEN: &str = "NAO INFORMADO";
 
-/// The customer issues and hands out the slip.
+/// The customer issues and delivers the slip.
 const BY_CUSTOMER: u8 = 2;
 
 /// Neither protest nor a debtors' register.
@@ -102,7 +102,7 @@ struct Late {
 struct Payer {
     numero_cpf_cnpj: String,
     nome: String,
-    /// A boleto's order has one: every request for it must.
+    /// Present for every boleto, because every request for one must have it.
     #[serde(flatten)]
     address: Option<PayerAddress>,
 }
@@ -117,7 +117,7 @@ struct PayerAddress {
 }
 
 impl Registration {
-    /// Creates the registration of a charge under this number, which its payer sees under this name.
+    /// Creates the registration of a charge with this number, and with this name, which its payer sees.
     pub(super) fn new(
         charge: &Charge,
         due: &DueTerms,
@@ -132,7 +132,7 @@ impl Registration {
             codigo_modalidade: settings.portfolio,
             numero_conta_corrente: settings.account,
             codigo_especie_documento: settings.document_kind.clone(),
-            // The day of creation, and not of sending: a registration that is sent again must have the same body.
+            // The day of creation, not of sending: a registration that is sent again must have the same body.
             data_emissao: created_at.sao_paulo_date(),
             nosso_numero: our_number,
             seu_numero: your_number,
@@ -150,7 +150,7 @@ impl Registration {
             late: Late::of(due),
             pagador: Payer::of(&charge.order.payer),
             mensagens_instrucao: messages.filter(|text| !text.is_empty()).collect(),
-            // Code 0 would leave it to the contract with the bank, so the other two state it outright.
+            // Code 0 would leave this to the contract with the bank, so it is always stated explicitly.
             codigo_cadastrar_pix: if settings.has_pix { 1 } else { 2 },
             gerar_pdf: false,
         }
@@ -167,7 +167,7 @@ impl Discounts {
         let first = next();
         let second = next();
         let third = next();
-        // The first stands for all: a request with amounts and percentages side by side is refused (`code::MIXED`).
+        // The first one determines all: a request that mixes amounts and percentages is refused (`code::MIXED`).
         let kind = due.discounts.first().map_or(0, |first| kind_of(first.portion));
         Self {
             tipo_desconto: kind,
@@ -237,8 +237,8 @@ impl PayerAddress {
     }
 }
 
-/// Returns street, number and complement. If they are too long together, the complement is dropped first, then the end
-/// of the street.
+/// Returns street, number and complement. If they are too long together, the complement is dropped first, then the
+/// street is cut at its end.
 fn street_line(street: &str, number: &str, complement: Option<&str>) -> String {
     let number = fold_ascii(number, MAX_STREET / 2);
     let room = MAX_STREET.saturating_sub(number.len()).saturating_sub(1);

@@ -24,9 +24,9 @@ pub struct SicoobSettings {
     pub document_kind: String,
     /// True if boletos have a PIX code.
     pub has_pix: bool,
-    /// First and last number (nosso número) that are this service's alone.
+    /// First and last number (nosso número) that only this service uses.
     pub our_numbers: (u32, u32),
-    /// Rule of the check digit that the bank wants after each of them, if it wants one.
+    /// Rule for the check digit after each number, if the bank requires one.
     pub number_digit: Option<NumberDigit>,
     /// Beneficiary on the slip.
     pub beneficiary: Beneficiary,
@@ -34,7 +34,7 @@ pub struct SicoobSettings {
     pub webhook: WebhookSettings,
     /// True if the movements are read for reconciliation.
     pub lists: bool,
-    /// Keys of the names that payers see: the present one first, then those of other secret keys.
+    /// Keys for the names that payers see: the current one first, then those of other secret keys.
     pub name_keys: Vec<Secret<String>>,
 }
 

@@ -1,7 +1,7 @@
 //! Statements that a title makes about its charge.
 //!
-//! Only `Liquidado` is paid, and the amount comes from the history's line of the settlement: a fee's line is no payment, and
-//! nothing is guessed.
+//! Only `Liquidado` means paid, and the amount comes from the settlement's line in the history: a fee's line is no
+//! payment, and nothing is guessed.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ use crate::slip;
 /// Reason why a paid title can't be withdrawn.
 const ALREADY_PAID: &str = "already_paid";
 
-/// Title that was read for a charge.
+/// Reader of a charge's title.
 pub(super) struct Reader<'a> {
     pub(super) credential: &'a Credential,
     pub(super) query: &'a ChargeQuery,
@@ -33,9 +33,9 @@ pub(super) struct Reader<'a> {
 /// Relation of a title to the charge.
 enum Belonging {
     Ours,
-    /// It belongs to somebody else.
+    /// The title belongs to somebody else.
     Foreign,
-    /// The answer is about another title, or another amount.
+    /// The answer is about another title or another amount.
     Other(String),
 }
 
@@ -69,7 +69,7 @@ impl Reader<'_> {
         }
         let keys = &self.credential.settings.name_keys;
         let mut ours = keys.iter().map(|key| names::your_number(key, self.query.id));
-        // The name may be of a secret key that is gone; our own id in the title needs none.
+        // The name may come from a removed secret key; our own id in the title needs none.
         let is_by_id = title.company_id.as_deref().and_then(names::payment_of) == Some(self.query.id);
         let is_known = self.query.reference.get(YOUR_NUMBER) == Some(&title.your_number);
         if !is_by_id && !is_known && !ours.any(|name| name == title.your_number) {
@@ -84,10 +84,10 @@ impl Reader<'_> {
     fn states(&self, title: &Title) -> ChargeAnswer {
         match &title.status {
             TitleStatus::Open => self.waits(title),
-            // "Baixa operacional" of a callback can be taken back. Only this status says that the money came.
+            // A callback's "baixa operacional" can be taken back. Only this status means that the money came in.
             TitleStatus::Settled => self.paid(title),
             TitleStatus::WrittenOff => {
-                // After its last day the bank withdraws a title by itself.
+                // After its last day the bank withdraws a title itself.
                 let is_over = self.due().is_some_and(|due| due.payable_before() <= self.now());
                 let withdrawn = Fact::Removed { by: RemovedBy::Receiver };
                 let is_ours = self.query.cancelled_at.is_some() || self.query.operation_under_way;
@@ -100,18 +100,18 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the statement of a title that waits for its payer, with codes that were checked.
+    /// Returns the statement of a title that waits for its payer, with checked codes.
     fn waits(&self, title: &Title) -> ChargeAnswer {
-        // Money of the last day may settle for three business days: the bank has the title open until then.
+        // Money paid on the last day may settle for three business days: until then the bank keeps the title open.
         match self.issued(title) {
             Ok(facts) => self.known(title, facts),
-            // A wrong code takes the payer's money to somewhere else.
+            // A wrong code would send the payer's money elsewhere.
             Err(why) => ChargeAnswer::Mismatched(why.to_owned()),
         }
     }
 
-    /// Returns the statement of a title that was paid. Once the payment has its money, a line without a readable amount
-    /// is reported in addition.
+    /// Returns the statement of a paid title. Once the payment has its money, a line without a readable amount is
+    /// reported in addition.
     fn paid(&self, title: &Title) -> ChargeAnswer {
         let are_readable = title.settlements.iter().all(|line| line.amount.is_some());
         let is_whole = are_readable && !title.settlements.is_empty();
@@ -139,7 +139,7 @@ impl Reader<'_> {
         self.known(title, facts)
     }
 
-    /// Returns the codes to pay with. Those that were shown once stay.
+    /// Returns the codes to pay with. Codes that were already shown stay.
     fn issued(&self, title: &Title) -> Result<Vec<Fact>, &'static str> {
         let pending = |issued| Fact::Pending { issued, news_at: None };
         if let Some(issued) = &self.query.issued {
@@ -191,8 +191,8 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the name of each movement of money, newest first: the same in every answer. Of movements with one time and
-/// amount, all but the oldest are numbered.
+/// Returns the name of each movement of money, newest first, the same in every answer. Of several movements with the
+/// same time and amount, all but the oldest are numbered.
 fn settlement_ids(title: &Title) -> Vec<String> {
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     let named = |line: &SettlementLine| {

@@ -1,4 +1,4 @@
-//! A title as the bank's answers have it.
+//! A title as the bank's answers represent it.
 
 use chrono::{NaiveDate, NaiveDateTime};
 use quita_domain::money::Money;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::api_pix::lenient::{expected_money, list, text, whole};
 use crate::bank_boleto::amount;
 
-/// `tipoHistorico` of the money that came; 1 is a fee of the bank.
+/// `tipoHistorico` of money that came in; 1 is a fee of the bank.
 const SETTLEMENT: u64 = 6;
 
 /// Maximum number of lines of a history that are read.
@@ -18,12 +18,12 @@ const MAX_LINES: usize = 1_000;
 pub(super) struct Title {
     pub(super) number: u64,
     pub(super) your_number: String,
-    /// Our own name of it, if the bank shows that.
+    /// Our own name of the title, if the bank shows it.
     pub(super) company_id: Option<String>,
     /// Amount, if it is the expected one.
     pub(super) amount: Option<Money>,
     pub(super) status: TitleStatus,
-    /// Lines about money that came, newest first.
+    /// Lines about money that came in, newest first.
     pub(super) settlements: Vec<SettlementLine>,
     pub(super) barcode: Option<String>,
     pub(super) line: Option<String>,
@@ -36,23 +36,23 @@ pub(super) enum TitleStatus {
     Open,
     Settled,
     WrittenOff,
-    /// One without a published meaning.
+    /// A status without a published meaning.
     Other(String),
 }
 
-/// A line of the history about money that came.
+/// A line in the history about money that came in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SettlementLine {
     /// Date and time, in Brasília, as the bank wrote them.
     pub(super) written_at: String,
-    /// Day of that.
+    /// Day of this time.
     pub(super) on: Option<NaiveDate>,
-    /// Amount, if the line names one.
+    /// Amount, if the line states one.
     pub(super) amount: Option<Money>,
 }
 
 impl Title {
-    /// Reads a title of which this amount is expected; none if the answer has none.
+    /// Reads a title for which this amount is expected; `None` if the answer has no title.
     ///
     /// # Errors
     /// The field that is missing or can't be read.
@@ -60,7 +60,7 @@ impl Title {
         let Some(fields) = unwrapped(answer) else { return Ok(None) };
         let status = text(fields, "situacaoBoleto").unwrap_or_default();
         let status = match status.to_uppercase().as_str() {
-            // The answer to a registration may leave it out.
+            // The answer to a registration may lack it.
             "" | "EM ABERTO" => TitleStatus::Open,
             "LIQUIDADO" => TitleStatus::Settled,
             "BAIXADO" => TitleStatus::WrittenOff,
@@ -81,7 +81,7 @@ impl Title {
     }
 }
 
-/// Returns the object of the title: alone, in a list, or under `boleto`.
+/// Returns the object of the title: at the top, in a list, or under `boleto`.
 fn unwrapped(answer: &Value) -> Option<&Value> {
     let result = answer.get("resultado").unwrap_or(answer);
     let result = match result {
@@ -96,7 +96,7 @@ fn unwrapped(answer: &Value) -> Option<&Value> {
 fn settlements(fields: &Value) -> Vec<SettlementLine> {
     let lines = list(fields, "listaHistorico").iter().take(MAX_LINES);
     let mut found: Vec<SettlementLine> = lines
-        // A fee of the bank ends in an amount too ("TARIFA … R$ 0,75"), and must not be read as a payment.
+        // The line of a fee ends in an amount too ("TARIFA … R$ 0,75"), and must not be read as a payment.
         .filter(|line| whole(line, "tipoHistorico") == Some(SETTLEMENT))
         .map(|line| {
             let written_at = text(line, "dataHistorico").unwrap_or_default();
@@ -107,7 +107,7 @@ fn settlements(fields: &Value) -> Vec<SettlementLine> {
             }
         })
         .collect();
-    // Times are written alike, so that their texts are in their order.
+    // All times have the same format, so their texts sort correctly.
     found.sort_by(|one, other| other.written_at.cmp(&one.written_at));
     found
 }
@@ -115,7 +115,7 @@ fn settlements(fields: &Value) -> Vec<SettlementLine> {
 fn day(written_at: &str) -> Option<NaiveDate> {
     let (day, _) = written_at.split_at_checked(10)?;
     let day: NaiveDate = day.parse().ok()?;
-    // Some write the time in UTC.
+    // Some answers have the time in UTC.
     let is_utc = written_at.ends_with(['Z', 'z']);
     let local = || {
         let at = quita_domain::time::Timestamp::parse(written_at)?;

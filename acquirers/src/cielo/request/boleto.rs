@@ -1,4 +1,4 @@
-//! A boleto, in the sizes of the bank that issues it.
+//! A boleto, within the field sizes of the bank that issues it.
 
 use chrono::NaiveDate;
 use quita_domain::acquiring::ChargeQuery;
@@ -9,26 +9,26 @@ use serde::Serialize;
 use super::type_of;
 use crate::cielo::settings::BoletoSettings;
 
-/// Limits of a bank's fields: how many characters, and in which case.
+/// Limits of a bank's fields: the number of characters, and their case.
 ///
 /// Source: E-commerce API 3.0, "Boleto", the tables of Bradesco and Banco do Brasil.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
-    /// Of the payer's name.
+    /// Maximum length of the payer's name.
     pub(super) name: usize,
     city: usize,
     street: usize,
     number: usize,
     complement: usize,
     district: usize,
-    /// Of street, number, complement and district together.
+    /// Maximum length of street, number, complement and district together.
     together: usize,
     in_capitals: bool,
 }
 
 impl Rules {
-    /// Returns the rules of a provider. Bradesco's apply to every other bank too: except for the sum, they are the
-    /// stricter ones.
+    /// Returns the rules of a provider. Bradesco's apply to every other bank too: except for the total length, they are
+    /// the stricter ones.
     pub(super) fn of(provider: &str) -> Self {
         let bradesco = Self {
             name: 34,
@@ -48,7 +48,7 @@ impl Rules {
         }
     }
 
-    /// In the case that it wants.
+    /// Returns the text in the required case.
     pub(super) fn cased(self, text: String) -> String {
         if self.in_capitals { text.to_ascii_uppercase() } else { text }
     }

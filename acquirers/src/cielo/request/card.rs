@@ -10,7 +10,7 @@ use super::{Unsendable, type_of};
 use crate::cielo::brand;
 use crate::cielo::settings::CieloSettings;
 
-/// The most characters of the holder's name.
+/// Maximum number of characters of the holder's name.
 const MAX_HOLDER: usize = 25;
 
 #[derive(Serialize)]
@@ -77,7 +77,7 @@ impl<'a> CardPayment<'a> {
     }
 }
 
-/// Keeps letters and blanks; characters that join two names become blanks.
+/// Keeps letters and spaces; characters that join two names become spaces.
 fn holder(name: &str) -> String {
     let folded = fold_ascii(name, name.len());
     let letters: String = folded

@@ -7,11 +7,11 @@ use serde::Serialize;
 use super::{Unsendable, type_of};
 use crate::cielo::settings::CieloSettings;
 
-/// The longest that a code lives, in seconds: 24 hours, in the old form two (E-commerce API 3.0, "Pix").
+/// Longest lifetime of a code, in seconds: 24 hours, or two in the old form (E-commerce API 3.0, "Pix").
 const LONGEST_S: u64 = 24 * 3_600;
 const LONGEST_OLD_FORM_S: u64 = 2 * 3_600;
 
-/// The shortest that is asked for: what is sent again may have less left.
+/// Shortest lifetime that is requested: a charge that is sent again may have less left.
 const SHORTEST_S: u64 = 60;
 
 #[derive(Serialize)]
@@ -43,7 +43,7 @@ impl<'a> PixPayment<'a> {
         if expires_in_s > longest {
             return Err(Unsendable::Refused("expiry_too_long"));
         }
-        // Cielo counts from now, the payment from its creation.
+        // Cielo counts from now, the payment counts from its creation.
         let expires_at = query.created_at.plus_ms(expires_in_s.saturating_mul(1000));
         let left_s = expires_at.ms_since(now).div_ceil(1000).clamp(SHORTEST_S, longest);
         Ok(Self {

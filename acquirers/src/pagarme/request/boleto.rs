@@ -1,4 +1,4 @@
-//! A boleto, with the terms that Pagar.me has: whole percentages and a fixed fine, and no discounts.
+//! A boleto, with the terms that Pagar.me offers: whole percentages and a fixed fine, but no discounts.
 
 use quita_domain::acquiring::ChargeQuery;
 use quita_domain::due_terms::{DueTerms, Interest, Portion};
@@ -13,7 +13,7 @@ use crate::pagarme::settings::PagarmeSettings;
 /// Maximum number of characters of the texts for payer and cashier together.
 const MAX_INSTRUCTIONS: usize = 256;
 
-/// Reason against this acquirer: it has no such terms. Routing knows before.
+/// Reason against this acquirer: it has no such terms. Routing knows this beforehand.
 const TERMS_UNSUPPORTED: Unsendable = Unsendable::Refused("terms_unsupported");
 
 #[derive(Serialize)]

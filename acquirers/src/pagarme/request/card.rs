@@ -19,7 +19,7 @@ pub(super) struct CreditCard<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     statement_descriptor: Option<&'a str>,
     operation_type: &'static str,
-    /// Must be false: otherwise Pagar.me retries a refused card by itself, after its merchant was told that it is
+    /// Must be false: otherwise Pagar.me itself retries a refused card, after its merchant was told that it is
     /// declined.
     auto_recovery: bool,
     card: Card<'a>,
@@ -65,7 +65,7 @@ impl<'a> CreditCard<'a> {
     }
 }
 
-/// Returns letters and blanks; what joins two names becomes a blank.
+/// Returns letters and spaces; characters that join two names become spaces.
 fn holder(name: &str) -> String {
     let folded = fold_ascii(name, name.len());
     let letters: String = folded

@@ -1,4 +1,4 @@
-//! The payer, as Pagar.me takes one.
+//! The payer, in the form that Pagar.me accepts.
 
 use quita_domain::document::DocumentType;
 use quita_domain::order::{Address as Given, Payer};
@@ -115,7 +115,7 @@ impl Address {
     }
 }
 
-/// Cuts a text, which keeps its accents.
+/// Cuts a text, and keeps its accents.
 fn cut(text: &str, longest: usize) -> String {
     text.trim().chars().take(longest).collect::<String>().trim_end().to_owned()
 }
