@@ -1,5 +1,5 @@
-//! CNAB 240: a header, lots with a header and a trailer each, a trailer. Two records in a row describe one event:
-//! segment T with the boleto, segment U with the money.
+//! CNAB 240: a header, lots that each have a header and a trailer, and a trailer. Two consecutive records describe one
+//! event: segment T with the boleto, segment U with the money.
 
 mod positions;
 
@@ -37,7 +37,7 @@ pub(crate) struct Cnab240 {
 struct Lot {
     number: u64,
     records: u64,
-    /// Line of a segment T; its U comes next.
+    /// Line of a segment T, which its segment U will complete.
     half: Option<Line>,
 }
 

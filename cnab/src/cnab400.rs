@@ -80,7 +80,7 @@ impl Cnab400 {
         self.records = self.records.saturating_add(1);
         let stated = record.number(NUMBER)?;
         let counted = self.records;
-        // Beyond six digits the field can't count on, so it states nothing.
+        // The field can't count beyond six digits, so then it states nothing.
         if stated == 0 || stated == counted || counted > NUMBER.most() {
             return Ok(());
         }

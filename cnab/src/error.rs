@@ -52,7 +52,7 @@ pub enum Problem {
     /// It is a file that a customer sends to the bank.
     #[error("this is a remittance, which goes to the bank")]
     Remittance,
-    /// The first line is no header of a return file.
+    /// The first line is not the header of a return file.
     #[error("this is no header of a return file")]
     NoReturn,
     /// CNAB 400 differs from bank to bank, and this bank's positions are unknown.
@@ -69,10 +69,10 @@ pub enum Problem {
         /// Bank in the record.
         found: BankCode,
     },
-    /// A record that no layout has, or not at this position.
+    /// The record exists in no layout, or not at this position.
     #[error("{what}")]
     OutOfPlace {
-        /// The record, and why it is out of place.
+        /// The record, and the reason why it is out of place.
         what: &'static str,
     },
     /// A lot that is not about boletos.
@@ -120,7 +120,7 @@ pub enum Problem {
     /// The file ends before its trailer.
     #[error("the file ends here, without a trailer")]
     NoTrailer,
-    /// More comes after the end.
+    /// More data follows the end.
     #[error("there is more after the file's end")]
     AfterEnd,
 }

@@ -1,9 +1,9 @@
-//! Reader of the files in which a bank reports on its customer's boletos (*arquivo retorno*): CNAB 400 of seven banks,
-//! and CNAB 240 of any, by the segments T and U of the banks' federation FEBRABAN.
+//! Reader of the files in which a bank reports on its customer's boletos (*arquivo retorno*). It supports CNAB 400 of
+//! seven banks, and CNAB 240 of any bank, by segments T and U of the banks' federation FEBRABAN.
 //!
 //! A [`ReturnFile`] is read line by line, in as much memory as one line needs. Each record about a boleto becomes one
-//! neutral [`Line`]. Files come from strangers: a truncated file, or one with a wrong total, is refused with the number
-//! of its line. The totals are at a file's end, so no line is valid before the iterator has ended without an error.
+//! neutral [`Line`]. Files are untrusted: a truncated file, or one with a wrong total, is refused with the number of
+//! its line. The totals are at a file's end, so no line is valid before the iterator has ended without an error.
 //!
 //! Positions and occurrence codes are tables: `cnab400/positions.rs`, `cnab240/positions.rs`, `occurrence.rs`. Nothing
 //! here opens a file or depends on payments.

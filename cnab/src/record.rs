@@ -92,7 +92,7 @@ impl Record {
             return Ok(None);
         }
         let (day_and_month, year) = match field.to.saturating_sub(field.from) {
-            // Years of two digits are of this century: returns tell of recent days.
+            // Two-digit years are in this century: return files report recent days.
             5 => (number / 100, (number % 100).saturating_add(2000)),
             _ => (number / 10_000, number % 10_000),
         };
@@ -119,8 +119,8 @@ impl Record {
         BankCode::from_number(number).ok_or_else(|| self.no(field, "bank's number"))
     }
 
-    /// Compares the value of a field with the counted one. Zero or blank states nothing, and neither does a field
-    /// without room for the value.
+    /// Compares the value of a field with the counted one. A zero or blank field states nothing, and neither does a
+    /// field without room for the value.
     pub(crate) fn holds(
         &self,
         field: Field,

@@ -92,7 +92,7 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// Returns a line's characters if there are as many as expected, or one more blank.
+/// Returns a line's characters if there are as many as expected, or one more, which is a space.
 fn characters(bytes: &[u8], expected: usize) -> Option<Vec<char>> {
     let fit = |mut characters: Vec<char>| {
         if characters.len() == expected.saturating_add(1) {

@@ -37,8 +37,8 @@ impl Layout {
 
 /// Iterator over a file's lines, which ends after the first error.
 ///
-/// Totals are at the end. Until the iterator has returned `None` without an error before it, a line may be part of a
-/// file that is truncated or was changed. So read the file twice before acting on lines, or keep them until the end.
+/// Totals are at the end. Until the iterator has returned `None` without an error before it, a line may belong to a
+/// truncated or altered file. So read the file twice before acting on lines, or keep them until the end.
 #[derive(Debug)]
 pub struct ReturnFile<R> {
     records: Records<R>,

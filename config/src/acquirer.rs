@@ -1,7 +1,7 @@
-//! One `[[acquirer]]` of the configuration.
+//! One `[[acquirer]]` table of the configuration.
 //!
-//! The keys that every acquirer has are read here; those of its adapter by the adapter's own struct, from the same
-//! `AcquirerTable`.
+//! The keys that all acquirers have are read here; those of an adapter are read by the adapter's own struct, from the
+//! same `AcquirerTable`.
 
 mod adapter;
 mod address;
@@ -42,12 +42,12 @@ use super::written::Written;
 use table::{AcquirerTable, variable_prefix};
 pub use tls::TlsConfig;
 
-/// The option that holds them.
+/// Name of the option.
 pub(super) const OPTION: &str = "acquirer";
 
 const FORM: &str = "an array of tables, such as [{ name = \"sandbox\", adapter = \"sandbox\" }]";
 
-/// Two, so that a payment that the first one can't take finds a next route.
+/// Two, so that a payment that the first one can't take has another route.
 const OF_DEVELOPMENT: &str = "[{ name = 'sandbox', adapter = 'sandbox' }, \
      { name = 'sandbox-backup', adapter = 'sandbox', priority = 2 }]";
 
@@ -59,23 +59,23 @@ const MAX_CONCURRENCY: usize = 10_000;
 /// A configured acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcquirerConfig {
-    /// Adapter that speaks to it, with its settings.
+    /// Adapter of the acquirer, with its settings.
     pub adapter: AdapterConfig,
     /// Settings that the actors need.
     pub spec: AcquirerSpec,
-    /// Its table as it was written, key by key.
+    /// The table as it was written, key by key.
     pub written: Written,
 }
 
 /// Other settings that matter to acquirers.
 pub(super) struct Surroundings<'a> {
     pub(super) environment: Environment,
-    /// Address by which the outside reaches this service, if that was said.
+    /// Address by which the outside reaches this service, if it is configured.
     pub(super) public_url: Option<&'a Url>,
     pub(super) sandbox: &'a SandboxDefaults,
 }
 
-/// Reads all acquirers. Those that were refused are left out.
+/// Reads all acquirers. Refused ones are left out.
 pub(super) fn read(settings: &mut Settings, surroundings: &Surroundings<'_>) -> Vec<AcquirerConfig> {
     let given = settings.given(OPTION).cloned().unwrap_or_else(|| default_of(surroundings.environment));
     let Some((tables, origin)) = tables_of(settings, OPTION, Some(given), FORM) else { return Vec::new() };
@@ -85,7 +85,7 @@ pub(super) fn read(settings: &mut Settings, surroundings: &Surroundings<'_>) -> 
     for (index, table) in tables.into_iter().enumerate() {
         acquirers.extend(reader.acquirer(&mut AcquirerTable::new(settings, &origin, OPTION, index, table)));
     }
-    // An acquirer that was not understood may have secrets of any name.
+    // A misunderstood acquirer may have secrets of any name.
     if reader.is_every_adapter_known {
         settings.refuse_other_acquirer_secrets();
     }
@@ -100,11 +100,11 @@ fn default_of(environment: Environment) -> Given {
     Given { value: Value::String(text.into()), origin: Origin::Default }
 }
 
-/// Reads one table after the other.
+/// Reads the tables one after the other.
 struct Reader<'a> {
     surroundings: &'a Surroundings<'a>,
     names: Vec<AcquirerName>,
-    /// Customers of banks whose numbers are given out here.
+    /// Customers of banks for which this service assigns numbers.
     banks: Vec<SicoobConfig>,
     is_every_adapter_known: bool,
 }
@@ -132,7 +132,7 @@ impl Reader<'_> {
         let time_out = table.optional("time-out", TIME_OUT_FORM, parse_time_out);
         let rate =
             table.optional("rate", "a whole number of calls a second, from 1", |text| text.parse().ok());
-        // What an adapter can and which keys it has is not known without it.
+        // Without the adapter, neither its capabilities nor its keys are known.
         let kind = kind?;
         let (mode, methods) =
             (mode.unwrap_or(kind.default_mode()), methods.unwrap_or_else(|| kind.methods().to_vec()));
@@ -163,7 +163,7 @@ impl Reader<'_> {
         Some(AcquirerConfig { adapter, spec, written })
     }
 
-    /// Refuses numbers that another table gives out too: the bank would get one number for two boletos.
+    /// Refuses numbers that another table also assigns: the bank would get the same number for two boletos.
     fn refuse_shared_numbers(&mut self, table: &mut AcquirerTable<'_>, adapter: Option<&AdapterConfig>) {
         let Some(AdapterConfig::Sicoob(sicoob)) = adapter else { return };
         if self.banks.iter().any(|other| other.shares_numbers_with(sicoob)) {
@@ -175,7 +175,7 @@ impl Reader<'_> {
         self.banks.push(SicoobConfig::clone(sicoob));
     }
 
-    /// Reads the name, which no other has, nor one that becomes the same variables.
+    /// Reads the name. It must be unique, and so must the variables derived from it.
     fn name(&mut self, table: &mut AcquirerTable<'_>) -> Option<AcquirerName> {
         let name = table.required("name", "1 to 40 of a–z, 0–9, - and _", acquirer_name)?;
         let prefix = variable_prefix(name.as_str());
@@ -222,7 +222,7 @@ fn methods(table: &mut AcquirerTable<'_>, kind: Option<AdapterKind>) -> Option<V
 /// Form of the time-out of a call, for messages.
 pub(super) const TIME_OUT_FORM: &str = "1ms up to less than 30s, the lease of a call, such as 500ms or 5s";
 
-/// Reads the time-out of a call, which must end before its lease does: else two nodes could send one charge.
+/// Reads the time-out of a call, which must end before its lease does. Otherwise two nodes could send the same charge.
 pub(super) fn parse_time_out(text: &str) -> Option<Duration> {
     parse_duration(text)
         .filter(|time_out| !time_out.is_zero() && *time_out < Duration::from_millis(CALL_LEASE_MS))
@@ -234,7 +234,7 @@ pub(super) fn acquirer_name(text: &str) -> Option<AcquirerName> {
     fits.then(|| AcquirerName::new(text))
 }
 
-/// Reads a whole number within bounds.
+/// Reads a whole number within limits.
 pub(super) fn number<T: FromStr + PartialOrd>(text: &str, least: T, most: T) -> Option<T> {
     text.parse().ok().filter(|number| *number >= least && *number <= most)
 }

@@ -1,21 +1,21 @@
-//! Durations as people write them: `500ms`, `30s`, `5m`, `12h`, `90d`; of what is kept for long, `5y` too.
+//! Durations in human notation: `500ms`, `30s`, `5m`, `12h`, `90d`; for long retention times also `5y`.
 
 use std::time::Duration;
 
 /// Form of a duration, for messages.
 pub const DURATION_FORM: &str = "a whole number with a unit: 500ms, 30s, 5m, 12h, 90d";
 
-/// Units with their milliseconds. `ms` stands before `s` and `m`, with which it could be confused.
+/// Units with their milliseconds. `ms` comes before `s` and `m`, with which it could be confused.
 const UNITS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 24 * 3_600_000)];
 
 /// Form of a time in days or years, for messages.
 pub const LONG_DURATION_FORM: &str = "a whole number with a unit: 12h, 180d, 5y";
 
-/// Days of a year: no earlier than what is said.
+/// Days of a year, rounded up so that the duration is never too short.
 const DAYS_OF_A_YEAR: u32 = 366;
 
-/// Reads a duration that may be years.
+/// Reads a duration that may be in years.
 pub fn parse_long_duration(text: &str) -> Option<Duration> {
     match text.strip_suffix('y') {
         Some(years) => {
@@ -26,7 +26,7 @@ pub fn parse_long_duration(text: &str) -> Option<Duration> {
     }
 }
 
-/// Reads a duration. `None` for anything without a unit, fractions included.
+/// Reads a duration. Returns `None` for anything without a unit, and for fractions.
 pub fn parse_duration(text: &str) -> Option<Duration> {
     let (digits, unit_ms) = UNITS.into_iter().find_map(|(unit, ms)| Some((text.strip_suffix(unit)?, ms)))?;
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {

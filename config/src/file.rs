@@ -16,7 +16,7 @@ pub(super) struct Entry {
     pub(super) origin: Origin,
 }
 
-/// Reads the file. The error says what is wrong without repeating a line, which may hold a password.
+/// Reads the file. The error describes the problem without quoting a line, which may contain a password.
 pub(super) fn read(path: &Path) -> Result<Vec<Entry>, String> {
     let text = fs::read_to_string(path).map_err(|error| format!("it can't be read: {error}"))?;
     parse(&text, path)
@@ -33,7 +33,7 @@ fn flatten(table: Table, outer: &str, path: &Path, entries: &mut Vec<Entry>) {
     for (name, value) in table {
         let key = if outer.is_empty() { name } else { format!("{outer}.{name}") };
         match value {
-            // Not to be flattened: whoever reads the option says that it is an array of tables.
+            // Not flattened: the reader of the option reports that it must be an array of tables.
             Value::Table(_) if option::find(&key).is_some_and(ConfigOption::is_array_of_tables) => {
                 let origin = Origin::File { path: path.into(), key: key.clone() };
                 entries.push(Entry { option: key, value, origin });
@@ -52,7 +52,7 @@ fn flatten(table: Table, outer: &str, path: &Path, entries: &mut Vec<Entry>) {
     }
 }
 
-/// Reads the tables of an array, as a flag or a variable holds it.
+/// Reads the tables of an array from a flag or a variable.
 pub(super) fn parse_array(text: &str) -> Result<Value, String> {
     let mut table: Table =
         format!("acquirer = {text}").parse().map_err(|error: toml::de::Error| error.message().to_owned())?;

@@ -6,7 +6,7 @@
 
 const PROTOCOLS: [&str; 3] = ["TCP", "UDP", "SCTP"];
 
-/// Returns true if Kubernetes sets a variable of this name for some Service.
+/// Returns true if Kubernetes sets a variable of this name for any Service.
 pub(super) fn is_of_service(variable: &str) -> bool {
     let is_service = variable.ends_with("_SERVICE_HOST")
         || variable.ends_with("_SERVICE_PORT")
@@ -16,7 +16,7 @@ pub(super) fn is_of_service(variable: &str) -> bool {
         || variable.split_once("_PORT_").is_some_and(|(_, rest)| is_port(rest))
 }
 
-/// The port, its protocol, and perhaps what is said of both: `9090_TCP`, `9090_TCP_ADDR`.
+/// Returns true for a port with its protocol, and perhaps a suffix: `9090_TCP`, `9090_TCP_ADDR`.
 fn is_port(text: &str) -> bool {
     let mut parts = text.split('_');
     let is_number = |part: &str| part.parse::<u16>().is_ok();

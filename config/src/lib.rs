@@ -1,8 +1,8 @@
-//! The configuration: flags win over environment variables, which win over the TOML file.
+//! The configuration: flags override environment variables, which override the TOML file.
 //!
-//! Every option stands once in [`option::OPTIONS`] and has the same name everywhere: `--ops-listen`,
-//! `QUITA_OPS_LISTEN`, `ops-listen`. What is unknown or not allowed is refused, all of it at once, with its
-//! origin. Secrets come from the environment or a file, never from a flag.
+//! Every option is listed once in [`option::OPTIONS`] and has the same name everywhere: `--ops-listen`,
+//! `QUITA_OPS_LISTEN`, `ops-listen`. Unknown and invalid settings are refused, all at once, with their origin. Secrets
+//! come from the environment or a file, never from a flag.
 
 pub mod acquirer;
 pub mod duration;
@@ -63,31 +63,31 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Address where operators are served.
     pub ops_listen: SocketAddr,
-    /// Names under which the operator's pages are shown besides those of this machine: small letters, no port.
+    /// Host names that serve the operator's pages besides those of this machine: in lower case, without port.
     pub ops_hosts: Vec<String>,
-    /// Address by which the outside reaches this service, if that was said; see [`Config::public_url_at`].
+    /// Address by which the outside reaches this service, if it is configured; see [`Config::public_url_at`].
     pub public_url: Option<Url>,
     /// Store of the payments.
     pub store: StoreUrl,
-    /// Environment, which decides how careful to be.
+    /// Environment, which decides how strict the checks are.
     pub environment: Environment,
     /// Requests a second for each key; `None` for no limit.
     pub rate_limit: Option<u32>,
     /// Settings of the log.
     pub log: LogConfig,
-    /// Time that what was accepted may take to finish once the service is told to stop.
+    /// Time for accepted work to finish once the service is told to stop.
     pub shutdown_time: Duration,
-    /// Time that a transaction's actor stays in memory after its last message.
+    /// Time for which a transaction's actor stays in memory after its last message.
     pub idle_after: Duration,
-    /// Time that a session of the consoles goes on without anything being done in it.
+    /// Time after which a console session ends if nothing is done in it.
     pub session_idle: Duration,
-    /// Says whether operators without a second factor set one up before anything else.
+    /// True if operators without a second factor must set one up before anything else.
     pub operators_need_second_factor: bool,
-    /// Instalments that a card payment may have.
+    /// Maximum number of instalments of a card payment.
     pub max_installments: u8,
-    /// Bounds of the pages of payment links.
+    /// Limits of the pages of payment links.
     pub checkout: CheckoutConfig,
-    /// Time that the payer of a sandbox takes that states nothing else.
+    /// Time after which the payer of a sandbox pays, if the sandbox has no setting of its own.
     pub sandbox_settle_after: Duration,
     /// Acquirers, which move the money.
     pub acquirers: Vec<AcquirerConfig>,
@@ -95,29 +95,29 @@ pub struct Config {
     pub routes: RoutingTable,
     /// The keys behind ids, page addresses, and secrets in the store.
     pub secret_keys: SecretKeys,
-    /// Password that opens the operator's console; closed when absent.
+    /// Password that opens the operator's console; `None` closes it.
     pub operator_password: Option<Secret<String>>,
-    /// Time of day in Brasília at which what acquirers list is compared with the payments; never when absent.
+    /// Time of day in Brasília at which acquirers' lists are compared with the payments; `None` for never.
     pub reconcile_at: Option<NaiveTime>,
-    /// Time that a finished payment rests until its payer is erased; never when absent.
+    /// Time for which a finished payment rests before its payer is erased; `None` for never.
     pub retain_personal_data: Option<Duration>,
     /// Time for which a finished payment rests before it is archived. `None` for never.
     pub archive_after: Option<Duration>,
-    /// Set if every connection comes through a proxy that tells the client's address in `X-Forwarded-For`.
+    /// True if every connection comes through a proxy that adds the client's address to `X-Forwarded-For`.
     pub behind_proxy: bool,
-    /// Destination of traces; none when absent.
+    /// Destination of traces, if any.
     pub otlp: Option<OtlpConfig>,
-    /// Server that takes messages by e-mail; none are sent when absent.
+    /// Server for e-mail messages; `None` if none are sent.
     pub mail: Option<MailConfig>,
-    /// Files that secrets were read from.
+    /// Files from which secrets were read.
     pub secret_files: Vec<SecretFile>,
-    /// Warnings about what is allowed.
+    /// Warnings about settings that are allowed.
     pub warnings: Vec<String>,
-    /// Options that want a restart, as they were written.
+    /// Options that require a restart, as they were written.
     pub written: Written,
 }
 
-/// Bounds of the pages of payment links.
+/// Limits of the pages of payment links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckoutConfig {
     /// Smallest instalment that a payer may choose.
@@ -128,27 +128,27 @@ pub struct CheckoutConfig {
     pub tries_per_network: u32,
 }
 
-/// Environment, which decides how careful to be.
+/// Environment, which decides how strict the checks are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Environment {
-    /// For trying out: plain HTTP, loopback receivers, a demo merchant.
+    /// For trials: plain HTTP, loopback receivers, a demo merchant.
     Development,
-    /// For real: what is unsafe is refused.
+    /// For real operation: unsafe settings are refused.
     Production,
 }
 
 /// Settings of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogConfig {
-    /// In which form.
+    /// Format of its lines.
     pub format: LogFormat,
     /// Level of the log.
     pub level: LogLevel,
-    /// True if each refused request of the API is a line.
+    /// True if each refused API request is logged.
     pub refusals: bool,
 }
 
-/// The form of a log line.
+/// Format of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
@@ -162,13 +162,13 @@ pub enum LogFormat {
 pub enum LogLevel {
     /// Nothing.
     Off,
-    /// Events that need somebody.
+    /// Events that require action.
     Error,
-    /// Events that may come to need somebody.
+    /// Events that may come to require action.
     Warn,
-    /// Events that an operator wants to have seen.
+    /// Events for operators.
     Info,
-    /// Events that a developer wants to have seen.
+    /// Events for developers.
     Debug,
     /// Everything.
     Trace,
@@ -183,7 +183,7 @@ impl Config {
         }
     }
 
-    /// Returns the methods that no acquirer takes of keys of this mode, by their labels.
+    /// Returns the labels of the methods that no acquirer takes for keys of this mode.
     pub fn methods_without_acquirer(&self, mode: Mode) -> Vec<&'static str> {
         let takes = |method: Method| {
             self.acquirers.iter().any(|it| it.spec.mode == mode && it.spec.methods.contains(&method))
@@ -191,11 +191,11 @@ impl Config {
         Method::ALL.into_iter().filter(|method| !takes(*method)).map(Method::label).collect()
     }
 
-    /// Reads everything that was set; what was not has its default.
+    /// Reads all settings; missing ones have their defaults.
     ///
     /// # Errors
-    /// [`ConfigError`] with everything that can't be understood, and then also with what is not safe. If all is
-    /// understood, what is unsafe passes: see [`Config::refuse_unsafe`].
+    /// [`ConfigError`] with everything that can't be understood, together with the unsafe settings. If everything is
+    /// understood, unsafe settings pass: see [`Config::refuse_unsafe`].
     pub fn from_settings(mut settings: Settings) -> Result<Self, ConfigError> {
         let written = settings.written();
         let environment = Environment::read(&mut settings);
@@ -264,16 +264,16 @@ impl Config {
         Ok(config)
     }
 
-    /// Fails with everything that is not safe, if anything is.
+    /// Fails with all unsafe settings, if there are any.
     ///
     /// # Errors
-    /// [`ConfigError`] with all of it.
+    /// [`ConfigError`] with all of them.
     pub fn refuse_unsafe(&self) -> Result<(), ConfigError> {
         let problems = safety::problems(self);
         if problems.is_empty() { Ok(()) } else { Err(ConfigError(problems)) }
     }
 
-    /// Returns the warning about an operators' console that nobody can open while there is no operator, if so.
+    /// Returns a warning if nobody can open the operators' console while there is no operator.
     pub fn closed_console(&self) -> Option<&'static str> {
         self.operator_password.is_none().then_some(
             "operator-password: none is set, and there is no operator, so the operators' console stays closed; make the \
@@ -281,8 +281,8 @@ impl Config {
         )
     }
 
-    /// Returns the address by which the outside reaches this service, without a slash at the end; `bound` is where it
-    /// really listens.
+    /// Returns the address by which the outside reaches this service, without a slash at the end; `bound` is the actual
+    /// listening address.
     pub fn public_url_at(&self, bound: SocketAddr) -> String {
         let url = self.public_url.as_ref().map_or_else(|| format!("http://{bound}"), Url::to_string);
         url.trim_end_matches('/').to_owned()
@@ -290,7 +290,7 @@ impl Config {
 }
 
 impl LogConfig {
-    /// Reads the settings of the log alone. What can't be understood has its default: this is how that is told.
+    /// Reads only the settings of the log. Invalid ones have their defaults, because this log is needed to report them.
     pub fn from_settings(mut settings: Settings) -> Self {
         let environment = Environment::read(&mut settings);
         log(&mut settings, environment)
@@ -298,7 +298,7 @@ impl LogConfig {
 }
 
 impl StoreUrl {
-    /// Reads the store alone, for commands that need nothing else. Unknown options are refused all the same.
+    /// Reads only the store, for commands that need nothing else. Unknown options are still refused.
     ///
     /// # Errors
     /// [`ConfigError`] with everything that was refused.
@@ -308,19 +308,19 @@ impl StoreUrl {
     }
 }
 
-/// A store and what opens its secrets, for commands that need nothing else.
+/// A store and the keys for its secrets, for commands that need nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreAccess {
     /// Address of the store.
     pub url: StoreUrl,
-    /// Keys that it may be sealed with.
+    /// Keys with which its secrets may be sealed.
     pub secret_keys: SecretKeys,
-    /// Environment, as far as the variables and the file say so.
+    /// Environment according to the variables and the file.
     pub environment: Environment,
 }
 
 impl StoreAccess {
-    /// Reads these alone. Unknown options are refused all the same.
+    /// Reads only these settings. Unknown options are still refused.
     ///
     /// # Errors
     /// [`ConfigError`] with everything that was refused.
@@ -335,7 +335,7 @@ impl StoreAccess {
 }
 
 impl Environment {
-    /// As the configuration spells it.
+    /// Returns the spelling in the configuration.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Development => "development",
@@ -394,7 +394,8 @@ fn store(settings: &mut Settings) -> StoreUrl {
     settings.read("store", STORE_FORM, StoreUrl::parse).unwrap_or_default()
 }
 
-/// Those that options name, that of the store's client certificate, and the configuration if it has the store's password.
+/// Returns the files that options name, the file of the store's client certificate, and the configuration file if it
+/// contains the store's password.
 fn secret_files(settings: &mut Settings, store: &StoreUrl) -> Vec<SecretFile> {
     if let Some(path) = store.key_file() {
         settings.note_secret_file("store", path);

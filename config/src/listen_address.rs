@@ -1,8 +1,8 @@
-//! Addresses to listen at, as people write it.
+//! Addresses to listen on, in human notation.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-/// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, and a port alone, `8080` or `:8080`, which is of loopback.
+/// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:8080`, or a port alone, `8080` or `:8080`, which means loopback.
 pub fn parse_listen_address(text: &str) -> Option<SocketAddr> {
     let port = text.strip_prefix("localhost").unwrap_or(text);
     let has_name = port.len() < text.len();
@@ -13,7 +13,7 @@ pub fn parse_listen_address(text: &str) -> Option<SocketAddr> {
     }
 }
 
-/// A listener that others reach is meant, so it is written out: a port alone never makes one.
+/// Reads a port on loopback. A listener that others can reach must be written in full: a port alone never makes one.
 fn on_loopback(port: &str) -> Option<SocketAddr> {
     let is_number = port.bytes().all(|byte| byte.is_ascii_digit());
     let port = port.parse().ok().filter(|_| is_number)?;

@@ -1,4 +1,4 @@
-//! Messages by e-mail: the server that takes them.
+//! E-mail messages: the server that accepts them.
 
 use std::net::IpAddr;
 
@@ -17,21 +17,21 @@ const SUBMISSION_PORT: u16 = 587;
 /// Port of mail submission over TLS (RFC 8314).
 const SUBMISSIONS_PORT: u16 = 465;
 
-/// Protection of the way to a mail server.
+/// Protection of the connection to a mail server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MailProtection {
     /// TLS from the first byte.
     Tls,
     /// TLS after STARTTLS, which is required.
     StartTls,
-    /// None, on this machine.
+    /// No protection, on this machine.
     Loopback,
 }
 
-/// Mail server, and how messages are handed to it.
+/// Mail server, and the way in which it is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailConfig {
-    /// Protection of the way.
+    /// Protection of the connection.
     pub protection: MailProtection,
     /// Host name or address.
     pub host: String,
@@ -43,7 +43,7 @@ pub struct MailConfig {
     pub credentials: Option<(String, Secret<String>)>,
 }
 
-/// Reads the options about e-mail. `None` if no messages are sent, or what was set was refused.
+/// Reads the options about e-mail. Returns `None` if no messages are sent, or the settings were refused.
 pub(super) fn read(settings: &mut Settings) -> Option<MailConfig> {
     let server = settings.read("mail-server", SERVER_FORM, parse_server);
     let from = settings.read("mail-from", "an e-mail address", Login::parse);

@@ -1,19 +1,19 @@
-//! Known names that somebody probably meant by another one.
+//! The known name that was probably meant by an unknown one.
 
 use strsim::osa_distance;
 
 use super::option::VARIABLE_PREFIX;
 
-/// The most characters of a name that is compared: longer ones are no slips of a finger.
+/// Maximum number of characters of a name that is compared: longer ones are not typing errors.
 const MAX_CHARACTERS: usize = 64;
 
-/// Returns the known name that differs least, if that is little: a third of the letters of its last part at most.
-/// Capitals, `_` and `-` make no difference.
+/// Returns the most similar known name, if it differs in at most a third of the letters of its last part. Case, `_` and
+/// `-` make no difference.
 pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if name.chars().count() > MAX_CHARACTERS {
         return None;
     }
-    // What many names begin with makes none of them nearer.
+    // A prefix that many names share makes none of them more similar.
     let bare = name.strip_prefix(VARIABLE_PREFIX).unwrap_or(name);
     let last_part = bare.rsplit('.').next().unwrap_or(bare);
     let most = (last_part.chars().count() / 3).max(1);
@@ -25,7 +25,7 @@ pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, known)| known)
 }
 
-/// Says which name was probably meant, or which there are.
+/// Suggests the name that was probably meant, or lists all of them.
 pub(super) fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<_> = known.into_iter().collect();
     match nearest(name, known.iter().copied()) {

@@ -1,4 +1,4 @@
-//! Password that lets the first operator in: it makes that operator, and afterwards opens nothing.
+//! Password for the first operator: it creates that operator, and afterwards opens nothing.
 
 use std::net::SocketAddr;
 
@@ -8,10 +8,10 @@ use quita_domain::secret::Secret;
 use super::settings::Settings;
 use super::{Environment, safety, secret_text};
 
-/// Password that development on a loopback address uses if none is set. It is public, and nothing else takes it.
+/// Password that development on a loopback address uses if none is set. It is public, and accepted nowhere else.
 pub const DEVELOPMENT_PASSWORD: &str = "quita-operator-development";
 
-/// The password that is set, or development's. `None` lets nobody make the first operator in the console.
+/// Reads the password, or development's. With `None`, nobody can create the first operator in the console.
 pub(super) fn read(
     settings: &mut Settings,
     environment: Environment,

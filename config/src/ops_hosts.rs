@@ -1,4 +1,4 @@
-//! Names under which the operator's pages are shown.
+//! Host names that serve the operator's pages.
 
 use toml::Value;
 
@@ -32,7 +32,7 @@ pub fn name_of(host: &str) -> &str {
     }
 }
 
-/// A name in small letters; a port is left out, because any is right.
+/// Returns a name in lower case; its port is ignored, because any port is allowed.
 fn host(text: &str) -> Option<String> {
     let name = name_of(text.trim()).to_ascii_lowercase();
     let is_name =

@@ -1,4 +1,4 @@
-//! Every option there is, once: flags, environment and file all read this table.
+//! Every option, listed once: flags, environment and file all read this table.
 
 /// One option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -7,16 +7,16 @@ pub struct ConfigOption {
     pub name: &'static str,
     /// Placeholder of its value in the help.
     pub value_name: &'static str,
-    /// Sentence of the help.
+    /// Sentence for the help.
     pub help: &'static str,
-    /// Set if its value may only come from the environment.
+    /// True if its value may only come from the environment.
     pub is_secret: bool,
-    /// Set if its value may hold a password, so that no message repeats it.
+    /// True if its value may contain a password, so that no message repeats it.
     pub is_confidential: bool,
 }
 
 impl ConfigOption {
-    /// The variable that sets it.
+    /// Returns the variable that sets it.
     pub fn variable(&self) -> String {
         format!("{VARIABLE_PREFIX}{}", self.name.to_ascii_uppercase().replace('-', "_"))
     }
@@ -27,13 +27,13 @@ impl ConfigOption {
     }
 }
 
-/// Text that stands for the value of an option that holds tables.
+/// Placeholder for the value of an option that contains tables.
 const TABLES: &str = "TOML";
 
 /// Prefix of every variable of ours.
 pub const VARIABLE_PREFIX: &str = "QUITA_";
 
-/// The file itself: a flag and a variable, but no key of the file.
+/// The file itself: a flag and a variable, but not a key of the file.
 pub const CONFIG_FILE: ConfigOption =
     option("config", "FILE", "TOML file with any of the other options [default: none]");
 
@@ -214,12 +214,12 @@ pub const OPTIONS: [ConfigOption; 40] = [
     ),
 ];
 
-/// Every secret that comes from the environment alone.
+/// Returns all secrets that only come from the environment.
 pub fn secrets() -> impl Iterator<Item = &'static ConfigOption> {
     OPTIONS.iter().filter(|option| option.is_secret)
 }
 
-/// The option with this name.
+/// Returns the option with this name.
 pub fn find(name: &str) -> Option<&'static ConfigOption> {
     OPTIONS.iter().find(|option| option.name == name)
 }

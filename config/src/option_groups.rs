@@ -1,9 +1,9 @@
-//! Options by what they are about, for the help.
+//! Options by topic, for the help.
 
 /// Options that belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OptionGroup {
-    /// Stands over them.
+    /// Heading above the options.
     pub heading: &'static str,
     /// Their names.
     pub options: &'static [&'static str],
@@ -57,7 +57,7 @@ pub const GROUPS: [OptionGroup; 8] = [
     ),
 ];
 
-/// The heading over an option; `None` if it is in no group.
+/// Returns the heading above an option; `None` if it is in no group.
 pub fn heading_of(option: &str) -> Option<&'static str> {
     GROUPS.iter().find(|group| group.options.contains(&option)).map(|group| group.heading)
 }

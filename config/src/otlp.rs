@@ -9,7 +9,7 @@ use super::settings::Settings;
 const ENDPOINT_FORM: &str =
     "an http or https URL without user, query and fragment, such as http://127.0.0.1:4318";
 
-/// Destination of traces, and the share of them.
+/// Destination of traces, and the share that is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtlpConfig {
     /// The collector.
@@ -18,7 +18,7 @@ pub struct OtlpConfig {
     pub share: TraceShare,
 }
 
-/// Reads both; the share alone means nothing. `None` if traces go nowhere.
+/// Reads both settings; the share alone means nothing. Returns `None` if traces are not sent.
 pub(super) fn read(settings: &mut Settings) -> Option<OtlpConfig> {
     let endpoint = settings.read("otlp-endpoint", ENDPOINT_FORM, parse_plain_url);
     let share = settings.read("otlp-sample", TRACE_SHARE_FORM, TraceShare::parse).unwrap_or(TraceShare::ALL);

@@ -24,7 +24,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// A path that was written here: in a file it is relative to the file's folder.
+    /// Resolves a path with this origin: in a file it is relative to the file's folder.
     pub(super) fn resolve(&self, path: &str) -> PathBuf {
         match self {
             Self::File { path: file, .. } => {
@@ -46,12 +46,12 @@ impl fmt::Display for Origin {
     }
 }
 
-/// One thing that is wrong.
+/// One problem of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The option it is about.
+    /// Option that has the problem.
     pub option: String,
-    /// Text with the problem, its origin, and what is allowed.
+    /// Text with the problem, its origin, and the allowed values.
     pub message: String,
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Everything that is wrong with a configuration.
+/// All problems of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct ConfigError(pub Vec<Problem>);
 

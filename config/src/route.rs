@@ -1,4 +1,4 @@
-//! `[[route]]`, `[[cost]]` and `[routing]`: which way new payments go.
+//! `[[route]]`, `[[cost]]` and `[routing]`: the routes of new payments.
 
 mod cost;
 mod criteria;
@@ -24,7 +24,7 @@ const ROUTE_FORM: &str =
 const COST_FORM: &str =
     "an array of tables, such as [{ acquirer = \"cielo\", rate = \"2.49%\", fixed = 10 }]";
 
-/// Reads the table of routes among these acquirers, and what is doubtful about it. What is wrong is refused.
+/// Reads the table of routes among these acquirers, and returns it with warnings. Errors are refused.
 pub(super) fn read(settings: &mut Settings, acquirers: &[AcquirerConfig]) -> (RoutingTable, Vec<String>) {
     let prefer = settings.read("routing-prefer", "priority or net", Preference::parse);
     let sticky = settings.read("routing-sticky", "true or false", |text| text.parse().ok());
@@ -39,24 +39,24 @@ pub(super) fn read(settings: &mut Settings, acquirers: &[AcquirerConfig]) -> (Ro
     (table, doubts)
 }
 
-/// The place that the configuration gives to an acquirer.
+/// Returns the rank that the configuration gives to an acquirer.
 pub const fn standing(acquirer: &AcquirerConfig) -> Standing {
     Standing { priority: acquirer.spec.priority, weight: acquirer.spec.weight }
 }
 
-/// Returns what rules have to know of an acquirer.
+/// Returns the properties of an acquirer that rules need.
 pub(crate) fn capability(acquirer: &AcquirerConfig) -> Capability {
     let spec = &acquirer.spec;
     Capability { acquirer: spec.name.clone(), mode: spec.mode, methods: spec.methods.clone() }
 }
 
-/// Everything that is wrong with a table of routes among these acquirers, or can never matter.
+/// Returns all errors in a table of routes among these acquirers, and everything in it that can never have an effect.
 pub fn findings(table: &RoutingTable, acquirers: &[AcquirerConfig]) -> Vec<RoutingFinding> {
     let able: Vec<_> = acquirers.iter().map(capability).collect();
     lint(table, &able)
 }
 
-/// Reads every table of an option. Those that were refused are left out.
+/// Reads every table of an option. Refused ones are left out.
 fn each<T>(
     settings: &mut Settings,
     option: &'static str,
@@ -75,10 +75,10 @@ fn each<T>(
     read.collect()
 }
 
-/// Refuses what is wrong with the whole, and tells what is doubtful.
+/// Refuses errors of the table as a whole, and returns warnings.
 fn judge(settings: &mut Settings, table: &RoutingTable, acquirers: &[AcquirerConfig]) -> Vec<String> {
     let mut findings = findings(table, acquirers);
-    // An acquirer that was refused is not there for another reason than that somebody forgot it.
+    // A refused acquirer is missing because of its own error, not because somebody forgot it.
     if settings.has_refused_of(acquirer::OPTION) {
         findings.retain(|finding| !depends_on_acquirers(&finding.kind));
     }

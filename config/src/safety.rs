@@ -1,4 +1,4 @@
-//! Checks of what is understood and still not safe.
+//! Checks for settings that are valid but unsafe.
 
 use std::net::SocketAddr;
 
@@ -10,8 +10,8 @@ use super::problem::Problem;
 use super::secret_key::MIN_SECRET_KEY_CHARACTERS;
 use super::{Config, Environment};
 
-/// Returns what production refuses to start on. Development takes everything but a short key of its own, and serves
-/// nobody else under the key that everybody knows.
+/// Returns the problems with which production refuses to start. Development accepts everything but a short key of its
+/// own, and serves no other machine under the public key.
 pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |option: &str, message: String| {
@@ -52,10 +52,10 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
     problems
 }
 
-/// Options on which it hangs what is safe at all.
+/// Options that decide if a setting is safe.
 const DECIDING: [&str; 2] = ["environment", CONFIG_FILE.name];
 
-/// Returns what is unsafe beside what was refused, without what would only follow from that.
+/// Returns the unsafe settings besides the refused ones, without those that would only follow from a refused one.
 pub(super) fn problems_beside(refused: &[Problem], config: &Config) -> Vec<Problem> {
     let is_refused = |name: &str| refused.iter().any(|problem| is_about(&problem.option, name));
     if DECIDING.into_iter().any(is_refused) {
@@ -64,20 +64,20 @@ pub(super) fn problems_beside(refused: &[Problem], config: &Config) -> Vec<Probl
     problems(config).into_iter().filter(|problem| !is_refused(&problem.option)).collect()
 }
 
-/// Returns whether somebody who wrote `written` meant this option, or the file that may hold it.
+/// Returns true if a user who wrote `written` meant this option, or the file that may contain it.
 fn is_about(written: &str, name: &str) -> bool {
     let written = written.strip_prefix(VARIABLE_PREFIX).unwrap_or(written);
     let file = format!("{name}-file");
     nearest(written, [name, file.as_str()]).is_some()
 }
 
-/// Provider of boletos that Cielo has no more.
+/// Provider of boletos that Cielo has discontinued.
 const ENDED_PROVIDER: &str = "BancoDoBrasil2";
 
 const MAKE_A_KEY: &str =
     "make one with `openssl rand -base64 48` and set QUITA_SECRET_KEY or secret-key-file";
 
-/// Warnings about what is allowed.
+/// Returns warnings about settings that are allowed.
 pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> Vec<String> {
     let mut warnings = Vec::new();
     if !is_loopback(config.ops_listen) {
@@ -94,8 +94,8 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> 
                 .into(),
         );
     }
-    // Production has a proxy, since Quita itself speaks no TLS. Not refused: one that passes connections on as they are
-    // has no header to add.
+    // Production has a proxy, because Quita itself does not support TLS. This is not refused: a proxy that passes
+    // connections through can't add a header.
     if config.environment == Environment::Production && !config.behind_proxy {
         warnings.push(format!(
             "behind-proxy is false: whoever connects to {} counts as the client, so behind a proxy all clients share its \
@@ -147,8 +147,8 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> 
     warnings
 }
 
-/// Returns whether only this machine reaches an address.
+/// Returns true if only this machine can reach an address.
 pub(super) fn is_loopback(address: SocketAddr) -> bool {
-    // A loopback address of IPv4 may be written in IPv6 (`::ffff:127.0.0.1`).
+    // An IPv4 loopback address may be written as IPv6 (`::ffff:127.0.0.1`).
     address.ip().to_canonical().is_loopback()
 }

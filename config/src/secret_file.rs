@@ -1,11 +1,11 @@
-//! Files that hold secrets, and whether others on the machine read them.
+//! Files with secrets, and a check that other users of the machine can't read them.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-/// A file that holds a secret.
+/// A file that contains a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretFile {
     /// The option that names it.
@@ -14,14 +14,15 @@ pub struct SecretFile {
     pub path: PathBuf,
 }
 
-/// Permission bits of everybody but owner and group.
+/// Permission bits for everybody except owner and group.
 const OTHERS: u32 = 0o007;
 
 impl SecretFile {
-    /// Its permissions, if they let others than owner and group at it. Of a symbolic link those of its target count.
+    /// Returns its permissions, if they give access to others than owner and group. For a symbolic link, those of its
+    /// target count.
     ///
     /// # Errors
-    /// If it can't be looked at.
+    /// Fails if the file can't be examined.
     pub fn open_permissions(&self) -> io::Result<Option<u32>> {
         let mode = fs::metadata(&self.path)?.permissions().mode() & 0o7777;
         Ok(Some(mode).filter(|mode| mode & OTHERS != 0))

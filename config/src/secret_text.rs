@@ -1,10 +1,10 @@
-//! A secret that comes from a variable, or from a file that holds nothing else.
+//! A secret that comes from a variable, or from a file that contains nothing else.
 
 use std::fs;
 
 use super::settings::Settings;
 
-/// Reads `name` or the file that `name-file` names. `None` if neither is set, or what is set was refused.
+/// Reads `name` or the file that `name-file` names. Returns `None` if neither is set, or the value was refused.
 pub(super) fn read(settings: &mut Settings, name: &'static str, file: &'static str) -> Option<String> {
     let text = settings.read(name, "any text", |text| Some(text.to_owned()));
     let path = settings.read(file, "a path", |path| Some(path.to_owned()));

@@ -1,4 +1,4 @@
-//! Options as they were set, wherever: flags win over the environment, which wins over the file.
+//! Options from all sources: flags override the environment, which overrides the file.
 
 use std::collections::btree_map::Entry as Place;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ const TEST_PREFIX: &str = "QUITA_TEST_";
 /// Prefix of every variable with a secret of an acquirer.
 pub(super) const ACQUIRER_PREFIX: &str = "QUITA_ACQUIRER_";
 
-/// Options that a running service reads again, or whose tables tell by themselves what changed.
+/// Options that a running service reads again, or whose tables report their own changes.
 const READ_AGAIN: [&str; 5] = ["acquirer", "route", "cost", "routing-prefer", "routing-sticky"];
 
 /// One value and its origin.
@@ -32,21 +32,21 @@ pub(super) struct Given {
     pub(super) origin: Origin,
 }
 
-/// Everything that was set, merged, and what was wrong so far.
+/// All settings, merged, and the problems found so far.
 #[derive(Debug, Default)]
 pub struct Settings {
     given: BTreeMap<&'static str, Given>,
     /// Variables with secrets of acquirers.
     acquirer_secrets: BTreeMap<String, Secret<String>>,
-    /// Variables that acquirers have asked for, set or not.
+    /// Variables that acquirers have requested, set or not.
     acquirer_variables: BTreeSet<String>,
-    /// Files that secrets were read from.
+    /// Files from which secrets were read.
     secret_files: Vec<SecretFile>,
     problems: Vec<Problem>,
 }
 
 impl Settings {
-    /// Merges what the flags, the environment and the file say. Names of flags are those of the options.
+    /// Merges the settings of the flags, the environment and the file. Flags have the names of their options.
     pub fn gather(
         flags: impl IntoIterator<Item = (&'static str, String)>,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
@@ -54,7 +54,7 @@ impl Settings {
         Self::gather_among(flags, variables, &[])
     }
 
-    /// The same where there are variables that belong to commands, and are no options.
+    /// Merges settings, as [`Settings::gather`] does, among variables that belong to commands and are no options.
     pub fn gather_among(
         flags: impl IntoIterator<Item = (&'static str, String)>,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
@@ -68,7 +68,7 @@ impl Settings {
             from_flags.insert(name, given);
         }
         let mut from_variables = settings.read_variables(variables, of_commands);
-        // The flags come last, since they win.
+        // The flags come last, because they have precedence.
         for layer in [&mut from_variables, &mut from_flags] {
             file = layer.remove(CONFIG_FILE.name).or(file);
         }
@@ -158,7 +158,7 @@ impl Settings {
         Written::of(self.given.iter().filter(wants_restart).map(|(name, given)| (*name, &given.value)))
     }
 
-    /// The value of an option, unread.
+    /// Returns the unread value of an option.
     pub(super) fn given(&self, name: &str) -> Option<&Given> {
         self.given.get(name)
     }
@@ -181,23 +181,23 @@ impl Settings {
         parsed
     }
 
-    /// The secret in a variable of an acquirer.
+    /// Returns the secret in a variable of an acquirer.
     pub(super) fn acquirer_secret(&mut self, variable: &str) -> Option<Secret<String>> {
         self.acquirer_variables.insert(variable.into());
         self.acquirer_secrets.get(variable).cloned()
     }
 
-    /// Notes that this file holds a secret.
+    /// Records that this file contains a secret.
     pub(super) fn note_secret_file(&mut self, option: impl Into<String>, path: PathBuf) {
         self.secret_files.push(SecretFile { option: option.into(), path });
     }
 
-    /// The files that hold secrets, of all that was read.
+    /// Returns the files with secrets that were read.
     pub(super) fn take_secret_files(&mut self) -> Vec<SecretFile> {
         std::mem::take(&mut self.secret_files)
     }
 
-    /// Refuses the variables that no acquirer has asked for.
+    /// Refuses the variables that no acquirer has requested.
     pub(super) fn refuse_other_acquirer_secrets(&mut self) {
         let known: Vec<_> = self.acquirer_variables.iter().map(String::as_str).collect();
         let known = if known.is_empty() { "none".into() } else { known.join(", ") };
@@ -209,29 +209,29 @@ impl Settings {
         }
     }
 
-    /// Notes that an option can't be understood.
+    /// Records that an option can't be understood.
     pub(super) fn refuse(&mut self, option: &str, message: String) {
         self.problems.push(Problem { option: option.into(), message });
     }
 
-    /// Returns whether anything was refused of an option that holds an array of tables.
+    /// Returns true if any part of an option that contains an array of tables was refused.
     pub(super) fn has_refused_of(&self, option: &str) -> bool {
         let is_of = |rest: &str| rest.is_empty() || rest.starts_with('[');
         self.problems.iter().any(|problem| problem.option.strip_prefix(option).is_some_and(is_of))
     }
 
-    /// Returns everything that was wrong.
+    /// Returns all problems.
     pub(super) fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// Fails with everything that was wrong, if anything was.
+    /// Fails with all problems, if there are any.
     pub(super) fn finish(self) -> Result<(), ConfigError> {
         if self.problems.is_empty() { Ok(()) } else { Err(ConfigError(self.problems)) }
     }
 }
 
-/// The text of a value that is one.
+/// Returns the text of a scalar value.
 pub(super) fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

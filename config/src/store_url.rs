@@ -10,7 +10,7 @@ use url::{Host, form_urlencoded};
 pub const STORE_FORM: &str =
     "sqlite:PATH, such as sqlite:data/quita.db, or mongodb://HOST[:PORT][,HOST…]/DATABASE?replicaSet=NAME";
 
-/// Store to use. Prints without user and password.
+/// Store to use. It is printed without user and password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreUrl {
     /// One SQLite file on this machine.
@@ -25,7 +25,7 @@ impl StoreUrl {
         if let Some(path) = text.strip_prefix("sqlite:") {
             // `sqlite:///var/x.db` is as common as `sqlite:/var/x.db`.
             let path = path.strip_prefix("//").unwrap_or(path);
-            // More slashes before it change nothing, but printed they would be taken for those of the scheme.
+            // Additional slashes change nothing, but in output they would look like part of the scheme.
             let name = path.trim_start_matches('/');
             let root = if name.len() < path.len() { "/" } else { "" };
             return (!name.is_empty()).then(|| Self::Embedded(format!("{root}{name}").into()));
@@ -34,7 +34,7 @@ impl StoreUrl {
         (!rest.is_empty()).then(|| Self::Mongo(Secret::new(text.into())))
     }
 
-    /// The same with the whole path of its file, so that a message names one place wherever it is read.
+    /// Returns the same store with the absolute path of its file, so that a message is clear wherever it is read.
     #[must_use]
     pub fn with_whole_path(self) -> Self {
         match self {
@@ -43,7 +43,7 @@ impl StoreUrl {
         }
     }
 
-    /// Returns whether it carries a user, and with it perhaps a password.
+    /// Returns true if it contains a user, and perhaps a password.
     pub fn has_credentials(&self) -> bool {
         match self {
             Self::Embedded(_) => false,
@@ -53,15 +53,15 @@ impl StoreUrl {
 }
 
 impl StoreUrl {
-    /// Returns true if others on the way to a MongoDB server may read what is sent, or take its place. So it is to another
-    /// machine without TLS, or with certificates that are not checked.
+    /// Returns true if others on the network may read the traffic to a MongoDB server, or impersonate it. This is so
+    /// for another machine without TLS, or with certificates that are not verified.
     pub fn is_readable_on_the_way(&self) -> bool {
         let Self::Mongo(url) = self else { return false };
         let (url, options) = (url.expose(), options_of(url.expose()));
         let says = |name: &str, word: &str| {
             options.iter().any(|(option, value)| option.eq_ignore_ascii_case(name) && value == word)
         };
-        // The driver's own default: a seed list of DNS wants TLS.
+        // The driver's default: a DNS seed list requires TLS.
         let has_tls = match url.starts_with("mongodb+srv:") {
             true => !says("tls", "false") && !says("ssl", "false"),
             false => says("tls", "true") || says("ssl", "true"),
@@ -70,7 +70,7 @@ impl StoreUrl {
         !(has_tls && is_checked) && hosts_of(url).any(|host| !is_this_machine(host))
     }
 
-    /// The file of a client's certificate with its key.
+    /// Returns the file of a client certificate with its key.
     pub fn key_file(&self) -> Option<PathBuf> {
         let Self::Mongo(url) = self else { return None };
         let mut options = options_of(url.expose()).into_iter();
@@ -79,7 +79,7 @@ impl StoreUrl {
     }
 }
 
-/// Hosts, each with its port if it says one. Not what a seed list of DNS will name.
+/// Returns the hosts, each with its port if it has one. It does not include those that a DNS seed list will name.
 fn hosts_of(url: &str) -> impl Iterator<Item = &str> {
     let rest = url.split_once("://").map_or("", |(_, rest)| rest);
     let before_options = rest.split_once('?').map_or(rest, |(before, _)| before);
@@ -92,9 +92,9 @@ fn options_of(url: &str) -> Vec<(String, String)> {
     form_urlencoded::parse(options.as_bytes()).into_owned().collect()
 }
 
-/// A loopback address, or a socket of this machine.
+/// Returns true for a loopback address, or a socket of this machine.
 fn is_this_machine(host: &str) -> bool {
-    // A path of a Unix socket, which MongoDB wants escaped.
+    // A path of a Unix socket, which MongoDB requires to be escaped.
     if host.to_ascii_lowercase().contains("%2f") {
         return true;
     }
@@ -123,15 +123,16 @@ impl fmt::Display for StoreUrl {
     }
 }
 
-/// Scheme, hosts and database of a connection string: users and options, which may hold secrets, are left out.
+/// Returns scheme, hosts and database of a connection string. Users and options are left out, because they may contain
+/// secrets.
 fn without_secrets(url: &str) -> String {
     let (scheme, rest) = url.split_once("://").unwrap_or(("mongodb", ""));
     let (before_options, options) = rest.split_once('?').unwrap_or((rest, ""));
-    // Somebody forgot to escape a `?` in a user or password: what stands before it may be part of either.
+    // A `?` in a user or password was not escaped: the text before it may be part of either.
     if options.contains('@') {
         return format!("{scheme}://…");
     }
-    // The last one: a password may have an `@` that nobody escaped.
+    // Splits at the last one: a password may contain an `@` that was not escaped.
     let hosts = before_options.rsplit_once('@').map_or(before_options, |(_, hosts)| hosts);
     format!("{scheme}://{hosts}")
 }

@@ -1,7 +1,7 @@
 //! One table of an array of tables, such as `[[acquirer]]`, while it is read.
 //!
-//! The reader asks for each key that it knows, needed or not; what was not asked for is refused as unknown.
-//! Everything that is wrong is noted, and reported together with all other mistakes.
+//! The reader requests each key that it knows, needed or not; all other keys are refused as unknown. Problems are
+//! recorded, and reported together with all others.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -13,22 +13,22 @@ use super::nearest::hint;
 use super::problem::Origin;
 use super::settings::{Given, Settings, scalar};
 
-/// One table of an option that holds an array of them. `_` in its keys is as good as `-`.
+/// One table of an option that contains an array of them. In its keys, `_` and `-` are equivalent.
 pub(super) struct OptionTable<'a> {
     pub(super) settings: &'a mut Settings,
     pub(super) origin: &'a Origin,
-    /// The option that holds it.
+    /// Option that contains it.
     option: &'static str,
     index: usize,
     name: Option<String>,
     pub(super) entries: BTreeMap<String, Value>,
-    /// Every key that was asked for, in this order.
+    /// Every requested key, in this order.
     asked: Vec<String>,
     is_refused: bool,
 }
 
 impl<'a> OptionTable<'a> {
-    /// The table at this place of the option.
+    /// Wraps the table at this index of the option.
     pub(super) fn new(
         settings: &'a mut Settings,
         origin: &'a Origin,
@@ -51,17 +51,17 @@ impl<'a> OptionTable<'a> {
         reader
     }
 
-    /// From now on messages contain its name.
+    /// Adds its name to all later messages.
     pub(super) fn set_name(&mut self, name: &str) {
         self.name = Some(name.into());
     }
 
-    /// Its name, if it has got one.
+    /// Returns its name, if it has one.
     pub(super) fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Reads a text or a whole number that must be there.
+    /// Reads a required text or whole number.
     pub(super) fn required<T>(
         &mut self,
         key: &str,
@@ -74,7 +74,7 @@ impl<'a> OptionTable<'a> {
         self.optional(key, allowed, parse)
     }
 
-    /// Reads a text or a whole number. `None` if it is not set or was refused.
+    /// Reads a text or a whole number. Returns `None` if it is not set or was refused.
     pub(super) fn optional<T>(
         &mut self,
         key: &str,
@@ -85,7 +85,7 @@ impl<'a> OptionTable<'a> {
         let text = scalar(self.entries.get(key)?);
         let parsed = text.as_deref().and_then(parse);
         if parsed.is_none() {
-            // An address may hold a password.
+            // An address may contain a password.
             let shown = text.filter(|text| !(text.contains("://") && text.contains('@')));
             let shown = shown.map_or("its value".into(), |text| format!("{text:?}"));
             self.refuse(key, &format!("{shown} is not allowed; allowed is {allowed}"));
@@ -93,7 +93,7 @@ impl<'a> OptionTable<'a> {
         parsed
     }
 
-    /// Reads an array of texts, with at least one. `None` if it is not set or was refused.
+    /// Reads an array of at least one text. Returns `None` if it is not set or was refused.
     pub(super) fn list<T>(
         &mut self,
         key: &str,
@@ -111,7 +111,7 @@ impl<'a> OptionTable<'a> {
         parsed
     }
 
-    /// Reads one text, or an array of texts with at least one. `None` if it is not set or was refused.
+    /// Reads one text, or an array of at least one. Returns `None` if it is not set or was refused.
     pub(super) fn one_or_list<T>(
         &mut self,
         key: &str,
@@ -125,12 +125,12 @@ impl<'a> OptionTable<'a> {
         self.list(key, allowed, parse)
     }
 
-    /// Returns whether a key is set.
+    /// Returns true if a key is set.
     pub(super) fn contains(&self, key: &str) -> bool {
         self.entries.contains_key(key)
     }
 
-    /// Opens a table in this one, so that `INNER.KEY` may be asked for. `false` if it is not there, or is none.
+    /// Opens an inner table, so that `INNER.KEY` may be requested. Returns false if it is missing or not a table.
     pub(super) fn open(&mut self, inner: &str) -> bool {
         self.asked.push(inner.into());
         match self.entries.remove(inner) {
@@ -151,8 +151,8 @@ impl<'a> OptionTable<'a> {
         }
     }
 
-    /// Opens each table in the array of this key, so that `KEY[0].INNER` may be asked for; tells how many there are. A text
-    /// in place of a table is the value of one inner key.
+    /// Opens each table in the array of this key, so that `KEY[0].INNER` may be requested, and returns their number. A
+    /// text instead of a table is the value of one inner key.
     pub(super) fn open_each(&mut self, key: &str, inner_of_text: &str) -> usize {
         self.asked.push(key.into());
         let Some(value) = self.entries.remove(key) else { return 0 };
@@ -173,7 +173,7 @@ impl<'a> OptionTable<'a> {
         count
     }
 
-    /// Reads a table of texts under names of any kind.
+    /// Reads a table of texts with arbitrary names.
     pub(super) fn texts(&mut self, key: &str) -> Vec<(String, String)> {
         self.asked.push(key.into());
         let Some(value) = self.entries.get(key) else { return Vec::new() };
@@ -187,7 +187,7 @@ impl<'a> OptionTable<'a> {
         texts.unwrap_or_default()
     }
 
-    /// Refuses every key that nobody has asked for.
+    /// Refuses every key that was not requested.
     pub(super) fn refuse_unknown(&mut self) {
         let is_unknown = |key: &&String| !self.asked.contains(key);
         let unknown: Vec<_> = self.entries.keys().filter(is_unknown).cloned().collect();
@@ -197,24 +197,24 @@ impl<'a> OptionTable<'a> {
         }
     }
 
-    /// Returns whether anything was refused.
+    /// Returns true if anything was refused.
     pub(super) const fn is_refused(&self) -> bool {
         self.is_refused
     }
 
-    /// Notes what is wrong with a key, and what to do.
+    /// Records the problem of a key, with the remedy.
     pub(super) fn refuse(&mut self, key: &str, why: &str) {
         self.refuse_from(&self.origin_of(key), key, why);
     }
 
-    /// The same about a value that came from elsewhere.
+    /// Records the problem of a value with another origin.
     pub(super) fn refuse_from(&mut self, origin: &Origin, key: &str, why: &str) {
         self.is_refused = true;
         let place = self.full_name(key);
         self.settings.refuse(&place, format!("{why} ({origin})"));
     }
 
-    /// A key with the table that it is of.
+    /// Returns a key together with its table.
     pub(super) fn full_name(&self, key: &str) -> String {
         match &self.name {
             Some(name) => format!("{}[{name}].{key}", self.option),
@@ -222,7 +222,7 @@ impl<'a> OptionTable<'a> {
         }
     }
 
-    /// Returns where a key of it was written.
+    /// Returns the origin of a key.
     pub(super) fn origin_of(&self, key: &str) -> Origin {
         match self.origin {
             Origin::File { path, .. } => Origin::File { path: path.clone(), key: self.place(key) },
@@ -235,7 +235,8 @@ impl<'a> OptionTable<'a> {
     }
 }
 
-/// The tables of an option that holds an array of them, and where they came from; none if it is not set or was refused.
+/// Returns the tables of an option that contains an array of them, with their origin; none if it is not set or was
+/// refused.
 pub(super) fn tables_of(
     settings: &mut Settings,
     option: &str,

@@ -12,7 +12,7 @@ use super::*;
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
-/// A configuration of flags, variables and the text of a file.
+/// Loads a configuration from flags, variables and the text of a file.
 pub(super) fn load(
     flags: &[(&'static str, &str)],
     variables: &[(&str, &str)],
@@ -214,12 +214,12 @@ fn what_is_unsafe_is_told_with_what_is_refused_unless_it_only_follows_from_that(
     let all = options(&plain, &[], Some("behind-prxy = true"));
     assert_eq!(all, ["behind-prxy", "secret-key", "public-url"]);
     for (flags, variables, file, expected) in [
-        // Refused itself, or meant by a name that nobody knows.
+        // Refused itself, or probably meant by an unknown name.
         (vec![production, ("public-url", "x")], vec![], None, vec!["public-url", "secret-key"]),
         (vec![production], vec![("QUITA_PUBLIC_ULR", "x")], None, vec!["QUITA_PUBLIC_ULR", "secret-key"]),
         (plain.to_vec(), vec![("QUITA_SECRET_KEYS", SECRET)], None, vec!["QUITA_SECRET_KEYS", "public-url"]),
         (plain.to_vec(), vec![], Some("secret-key = 'x'"), vec!["secret-key", "public-url"]),
-        // What is safe hangs on these.
+        // These decide which settings are safe.
         (vec![("environment", "prod"), ("listen", "0.0.0.0:1")], vec![], None, vec!["environment"]),
         (vec![("listen", "0.0.0.0:1")], vec![], Some("enviroment = 'production'"), vec!["enviroment"]),
         (vec![production, ("config", "/nowhere.toml")], vec![], None, vec!["config"]),

@@ -1,23 +1,23 @@
-//! Keys as they were written, so that a later reading can tell by name which of them have changed.
+//! Keys as they were written, so that a later reading can name those that have changed.
 
 use std::collections::BTreeMap;
 
 use quita_domain::secret::Secret;
 use toml::Value;
 
-/// Keys with what was written for them. A value may be an address with a password: none is shown.
+/// Keys with their written values. A value may be an address with a password, so none is shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written(BTreeMap<String, Secret<String>>);
 
 impl Written {
-    /// Of these keys.
+    /// Records these keys.
     pub(super) fn of<'a>(entries: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Self {
         let text = |value: &Value| super::settings::scalar(value).unwrap_or_else(|| format!("{value:?}"));
         let keep = |(key, value): (&str, &Value)| (key.to_owned(), Secret::new(text(value)));
         Self(entries.into_iter().map(keep).collect())
     }
 
-    /// The keys that are written otherwise in another one, or only in one of the two; in order.
+    /// Returns the keys whose text differs in another one, or that only one of the two has; in order.
     pub fn changed<'a>(&'a self, other: &'a Self) -> Vec<&'a str> {
         let is_other = |key: &&String| self.0.get(*key) != other.0.get(*key);
         let mut changed: Vec<_> = self.0.keys().chain(other.0.keys()).filter(is_other).collect();

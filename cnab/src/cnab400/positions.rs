@@ -42,7 +42,7 @@ pub(super) enum Adds {
 }
 
 impl Total {
-    /// Returns the function that writes it for people.
+    /// Returns the function that formats it for people.
     pub(super) fn show(&self) -> fn(u64) -> String {
         match self.adds {
             Adds::Lines => |count| count.to_string(),

@@ -15,10 +15,10 @@ use super::sicoob::SicoobConfig;
 use super::table::AcquirerTable;
 use super::tls::TlsConfig;
 
-/// Adapters that speak to acquirers.
+/// Adapters for acquirers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdapterKind {
-    /// Pretends, in this process.
+    /// Simulates an acquirer in this process.
     Sandbox,
     /// The Banco Central's standard, in the dialect of a bank.
     ApiPix,
@@ -34,7 +34,7 @@ impl AdapterKind {
     /// Every adapter.
     pub const ALL: [Self; 5] = [Self::Sandbox, Self::ApiPix, Self::Cielo, Self::Pagarme, Self::Sicoob];
 
-    /// As the configuration spells it.
+    /// Returns the spelling in the configuration.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Sandbox => "sandbox",
@@ -50,7 +50,7 @@ impl AdapterKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 
-    /// Returns whether it can move real money: then it does so by default, else only test keys ever reach it.
+    /// Returns true if it can move real money. Then it does so by default; otherwise only test keys ever reach it.
     pub const fn moves_money(self) -> bool {
         match self {
             Self::Sandbox => false,
@@ -58,12 +58,12 @@ impl AdapterKind {
         }
     }
 
-    /// The mode of an acquirer that states none.
+    /// Returns the mode of an acquirer that states none.
     pub const fn default_mode(self) -> Mode {
         if self.moves_money() { Mode::Live } else { Mode::Test }
     }
 
-    /// Every method that it can take.
+    /// Returns all methods that it supports.
     pub const fn methods(self) -> &'static [Method] {
         match self {
             Self::Sandbox | Self::Cielo | Self::Pagarme => &Method::ALL,
@@ -72,7 +72,7 @@ impl AdapterKind {
         }
     }
 
-    /// Returns the least milliseconds between an inquiry and the next after a hint.
+    /// Returns the minimum time in milliseconds between an inquiry and the next one after a hint.
     pub(super) const fn hint_gap_ms(self) -> u64 {
         match self {
             Self::Sandbox | Self::ApiPix | Self::Pagarme | Self::Sicoob => 2_000,
@@ -92,7 +92,7 @@ impl AdapterKind {
 /// Settings that only one adapter needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AdapterConfig {
-    /// Pretends, in this process.
+    /// Simulates an acquirer in this process.
     Sandbox(SandboxConfig),
     /// The Banco Central's standard, in the dialect of a bank.
     ApiPix(Box<ApiPixConfig>),
@@ -113,7 +113,7 @@ impl AdapterConfig {
         }
     }
 
-    /// Returns the charges with a due date that it takes.
+    /// Returns the charges with a due date that it supports.
     pub(super) const fn due_dates(&self) -> DueDates {
         match self {
             Self::Sandbox(_) => DueDates::ALL,
@@ -129,7 +129,7 @@ impl AdapterConfig {
     pub(super) fn max_expiry_s(&self) -> Option<u64> {
         match self {
             Self::Sandbox(_) | Self::ApiPix(_) | Self::Sicoob(_) => None,
-            // The most that Cielo takes as `QrCode.Expiration`.
+            // Maximum that Cielo accepts as `QrCode.Expiration`.
             Self::Cielo(_) => Some(24 * 3_600),
             Self::Pagarme(pagarme) => pagarme.max_expiry.map(|longest| longest.as_secs()),
         }
@@ -157,7 +157,7 @@ impl AdapterConfig {
         }
     }
 
-    /// Returns the address of its provider; none if it has none.
+    /// Returns the address of its provider; `None` if it has no provider.
     pub fn address(&self) -> Option<&str> {
         match self {
             Self::Sandbox(_) => None,
@@ -168,8 +168,8 @@ impl AdapterConfig {
         }
     }
 
-    /// This one with the secrets and certificates of another: what may change while the service runs. An adapter of
-    /// another kind has none for it.
+    /// Returns this configuration with the secrets and certificates of another one, which may change while the service
+    /// runs. An adapter of another kind provides none.
     #[must_use]
     pub fn with_secrets_of(&self, other: &Self) -> Self {
         match (self, other) {
@@ -193,7 +193,7 @@ impl AdapterConfig {
         }
     }
 
-    /// Reads the keys of one adapter. `None` if it can't do with what was refused.
+    /// Reads the keys of one adapter. Returns `None` if it can't work without a refused key.
     pub(super) fn read(
         kind: AdapterKind,
         table: &mut AcquirerTable<'_>,

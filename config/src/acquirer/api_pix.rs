@@ -1,4 +1,4 @@
-//! Options of an acquirer that speaks API Pix. What is not, its dialect fills in.
+//! Options of an acquirer with API Pix. Its dialect provides the missing ones.
 
 pub(super) mod callbacks;
 mod extras;
@@ -19,10 +19,10 @@ use super::{Surroundings, address};
 pub use callbacks::{CallbackConfig, CallbackTokens};
 use extras::Templates;
 
-/// Options of an acquirer that speaks API Pix.
+/// Options of an acquirer with API Pix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiPixConfig {
-    /// The bank's way of speaking.
+    /// Name of the bank's dialect.
     pub dialect: String,
     /// Addresses of the calls.
     pub base_url: String,
@@ -38,11 +38,11 @@ pub struct ApiPixConfig {
     code_fields: Vec<String>,
     answers_other_txid: bool,
     lists: bool,
-    /// True if it takes charges with a due date (`/cobv`).
+    /// True if it supports charges with a due date (`/cobv`).
     pub cobv: bool,
     /// Settings of the bank's callbacks.
     pub callbacks: CallbackConfig,
-    /// Settings of a handshake.
+    /// TLS settings.
     pub tls: TlsConfig,
 }
 
@@ -93,8 +93,8 @@ impl ApiPixConfig {
         })
     }
 
-    /// Returns the adapter's settings, with the tokens in the address for callbacks, and how the outside reaches the
-    /// addresses of this acquirer's notices.
+    /// Returns the adapter's settings, given the tokens in the callback address, and the public address of this
+    /// acquirer's notices.
     pub fn settings(&self, tokens: CallbackTokens, notifications: &str) -> ApiPixSettings {
         let fillings = Fillings {
             client_id: self.client_id.clone(),
@@ -127,7 +127,7 @@ impl ApiPixConfig {
         }
     }
 
-    /// Returns the address for tokens of access, if any are asked for.
+    /// Returns the address for access tokens, if any are requested.
     pub fn token_url(&self) -> Option<&str> {
         match &self.token {
             TokenSettings::Static(_) => None,
@@ -135,7 +135,8 @@ impl ApiPixConfig {
         }
     }
 
-    /// This one with the secrets and certificates of another: what may change while the service runs.
+    /// Returns this configuration with the secrets and certificates of another one, which may change while the service
+    /// runs.
     #[must_use]
     pub fn with_secrets_of(&self, other: &Self) -> Self {
         Self {
@@ -173,7 +174,7 @@ impl Hosts {
         let base_url = address::base(table, "base-url", environment);
         let revision_base_url = address::base(table, "revision-base-url", environment);
         if is_set {
-            // An own address says nothing about another one of the dialect.
+            // A configured address says nothing about the dialect's other one.
             return Self { revision_base_url: revision_base_url.or_else(|| base_url.clone()), base_url };
         }
         let of_dialect = of_live(dialect.base_url.as_ref(), mode);
@@ -185,12 +186,12 @@ impl Hosts {
     }
 }
 
-/// Returns a dialect's host in mode `live`, none in `test`.
+/// Returns a dialect's host in mode `live`, and `None` in `test`.
 fn of_live(host: Option<&String>, mode: Mode) -> Option<String> {
     host.filter(|_| mode == Mode::Live).cloned()
 }
 
-/// Returns why an address is missing that a dialect may have.
+/// Explains why an address is missing that a dialect may provide.
 fn missing_host(form: &str, mode: Mode) -> String {
     let why = match mode {
         Mode::Live => "this dialect names none",
@@ -199,7 +200,7 @@ fn missing_host(form: &str, mode: Mode) -> String {
     format!("it is missing, and {why}; allowed is {form}")
 }
 
-/// Returns the receiver named by a code that is built here. The outer `None` means that it was refused.
+/// Returns the receiver in a code that is built here. The outer `None` means that it was refused.
 fn receiver(table: &mut AcquirerTable<'_>, dialect: &Dialect) -> Option<Option<Receiver>> {
     let is_optional = truth(table, "always-gives-code").unwrap_or(dialect.always_gives_code)
         && !table.contains("receiver-name")

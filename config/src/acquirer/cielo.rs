@@ -16,12 +16,13 @@ use super::tls::TlsConfig;
 pub struct CieloConfig {
     /// Settings of the adapter.
     pub settings: CieloSettings,
-    /// Settings of a handshake.
+    /// TLS settings.
     pub tls: TlsConfig,
 }
 
 impl CieloConfig {
-    /// This one with the secrets and certificates of another: what may change while the service runs.
+    /// Returns this configuration with the secrets and certificates of another one, which may change while the service
+    /// runs.
     #[must_use]
     pub fn with_secrets_of(&self, other: &Self) -> Self {
         let settings = CieloSettings {
@@ -33,7 +34,7 @@ impl CieloConfig {
     }
 }
 
-/// Cielo's addresses (E-commerce API 3.0, "Ambientes"): for sales, and for reading them.
+/// Returns Cielo's addresses for sales and for queries (E-commerce API 3.0, "Ambientes").
 const fn hosts(mode: Mode) -> [&'static str; 2] {
     match mode {
         Mode::Live => {
@@ -84,7 +85,8 @@ impl CieloConfig {
     }
 }
 
-/// Another address for sales is one for reading them too, unless that is set.
+/// Returns both addresses. A configured address for sales also serves queries, unless another one is configured for
+/// these.
 fn addresses(table: &mut AcquirerTable<'_>, surroundings: &Surroundings<'_>, mode: Mode) -> [String; 2] {
     let [base, query_base] = ["base-url", "query-base-url"].map(|key| {
         let url = address::base(table, key, surroundings.environment)?;

@@ -25,7 +25,8 @@ pub struct PagarmeConfig {
 }
 
 impl PagarmeConfig {
-    /// Returns this one with the secrets and certificates of another: what may change while the service runs.
+    /// Returns this configuration with the secrets and certificates of another one, which may change while the service
+    /// runs.
     #[must_use]
     pub fn with_secrets_of(&self, other: &Self) -> Self {
         let settings = PagarmeSettings {
@@ -37,10 +38,10 @@ impl PagarmeConfig {
     }
 }
 
-/// Address in both modes: the key's beginning decides (docs.pagar.me, "Autenticação").
+/// Address for both modes: the prefix of the key decides (docs.pagar.me, "Autenticação").
 const BASE_URL: &str = "https://api.pagar.me/core/v5";
 
-/// Beginning of the keys of test accounts.
+/// Prefix of the keys of test accounts.
 const TEST_KEY: &str = "sk_test_";
 
 const DEFAULT_USER: &str = "quita";
@@ -150,7 +151,7 @@ fn descriptor(text: &str) -> Option<String> {
     fits.then(|| text.to_owned())
 }
 
-/// Reads a user of Basic authentication, which has no colon.
+/// Reads a user name for Basic authentication, which has no colon.
 fn user(text: &str) -> Option<String> {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     let fits = (1..=64).contains(&text.len()) && text.bytes().all(is_allowed);

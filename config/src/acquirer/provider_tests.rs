@@ -50,14 +50,14 @@ fn told(values: &[(String, Secret<String>)]) -> Vec<(&str, &str)> {
     values.iter().map(|(name, value)| (name.as_str(), value.expose().as_str())).collect()
 }
 
-/// Returns what is refused of a bank with these keys.
+/// Returns the messages about a bank with these keys.
 fn refused_bank(keys: &str, variables: &[(&str, &str)]) -> Vec<String> {
     let messages = refusals(load(&[], variables, Some(&format!("{BANK}{keys}"))));
     assert!(messages.iter().all(|message| !message.contains("hunter2")), "{messages:?}");
     messages
 }
 
-/// Asserts that one thing is refused, with a message that begins like this.
+/// Asserts that there is one message, which begins like this.
 fn refuses(messages: &[String], start: &str) {
     assert!(messages.len() == 1 && messages[0].starts_with(start), "{start}: {messages:#?}");
 }

@@ -10,9 +10,9 @@ use crate::duration::{DURATION_FORM, parse_duration};
 /// Options of a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxConfig {
-    /// Time that its payer takes.
+    /// Time after which its payer pays.
     pub settle_after: Duration,
-    /// Signs its notices, in place of the secret that is derived from the secret key.
+    /// Secret that signs its notices, instead of the one that is derived from the secret key.
     pub notification_secret: Option<WebhookSecret>,
 }
 

@@ -28,7 +28,7 @@ pub struct SicoobConfig {
     pub portfolio: u64,
     document_kind: String,
     has_pix: bool,
-    /// First and last number of titles that are this service's alone.
+    /// First and last number of titles that only this service assigns.
     pub our_numbers: (u32, u32),
     number_digit: Option<NumberDigit>,
     beneficiary: Beneficiary,
@@ -49,7 +49,7 @@ const SCOPE: &str = "boletos_inclusao boletos_consulta boletos_alteracao boletos
 
 const RANGE: &str = "FIRST-LAST with whole numbers from 1 to 2147483647, such as \"1-2147483647\"";
 
-/// The largest number: the bank keeps 32 bits with a sign.
+/// Largest number: the bank stores it as a signed 32-bit integer.
 const MAX_NUMBER: u32 = 2_147_483_647;
 
 impl SicoobConfig {
@@ -100,8 +100,8 @@ impl SicoobConfig {
         })
     }
 
-    /// Returns the settings of the adapter, with the tokens in the address for callbacks, the keys of the names that payers
-    /// see, and the address of this acquirer's notices.
+    /// Returns the settings of the adapter, given the tokens in the callback address, the keys for the names that
+    /// payers see, and the address of this acquirer's notices.
     pub fn settings(
         &self,
         tokens: CallbackTokens,
@@ -137,7 +137,7 @@ impl SicoobConfig {
         }
     }
 
-    /// Returns the address of access tokens, if any are asked for.
+    /// Returns the address for access tokens, if any are requested.
     pub fn token_url(&self) -> Option<&str> {
         match &self.token {
             TokenSettings::Static(_) => None,
@@ -145,21 +145,23 @@ impl SicoobConfig {
         }
     }
 
-    /// Returns this one with the secrets and certificates of another: what may change while the service runs.
+    /// Returns this configuration with the secrets and certificates of another one, which may change while the service
+    /// runs.
     #[must_use]
     pub fn with_secrets_of(&self, other: &Self) -> Self {
         let token = with_secret_of(&self.token, &other.token);
         Self { token, tls: other.tls.clone(), ..self.clone() }
     }
 
-    /// Returns the first and the last number that the bank may get; with check digits, those between are not all given out.
+    /// Returns the first and the last number that the bank may get. With check digits, not all numbers in between are
+    /// assigned.
     fn written_numbers(&self) -> (u32, u32) {
         let written = |number| self.number_digit.as_ref().map_or(number, |digit| digit.appended(number));
         let (first, last) = self.our_numbers;
         (written(first), written(last))
     }
 
-    /// Returns true if both give out numbers of one contract, and some number may be of both.
+    /// Returns true if both assign numbers under the same contract, and their ranges overlap.
     pub(super) fn shares_numbers_with(&self, other: &Self) -> bool {
         let (first, last) = self.written_numbers();
         let (other_first, other_last) = other.written_numbers();
@@ -195,7 +197,7 @@ fn number_digit(
 
 const CERTIFICATE: &str = "certificate-file";
 
-/// Source of tokens. The bank has no secret of the client: the certificate proves who it is.
+/// Reads the source of tokens. The client has no secret at this bank: the certificate proves its identity.
 fn token(
     table: &mut AcquirerTable<'_>,
     surroundings: &Surroundings<'_>,

@@ -1,4 +1,4 @@
-//! One `[[acquirer]]` table while it is read: what acquirers have besides what every table has, secrets and files.
+//! One `[[acquirer]]` table while it is read, with the secrets and files that only acquirers have.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use crate::problem::Origin;
 use crate::settings::ACQUIRER_PREFIX;
 use crate::table::OptionTable;
 
-/// Words in which every private key of PEM begins and ends.
+/// Marker at the beginning and end of every private key in PEM.
 const PRIVATE_KEY: &[u8] = b"PRIVATE KEY-----";
 
-/// One `[[acquirer]]` table. With its name its secrets may come from variables.
+/// One `[[acquirer]]` table. Its secrets may come from variables, which contain its name.
 pub(super) type AcquirerTable<'a> = OptionTable<'a>;
 
-/// A secret, and where it came from.
+/// A secret and its origin.
 struct Found {
     secret: Secret<String>,
     key: String,
@@ -29,7 +29,7 @@ impl OptionTable<'_> {
         let path = self.optional(key, "the path of a file", |path| Some(origin.resolve(path)))?;
         match fs::read(&path) {
             Ok(bytes) => {
-                // Whichever key names it: a certificate may stand in one file with its key.
+                // Whichever key names the file: a certificate and its key may be in one file.
                 if bytes.windows(PRIVATE_KEY.len()).any(|part| part == PRIVATE_KEY) {
                     self.note_secret_file(key, path);
                 }
@@ -42,14 +42,14 @@ impl OptionTable<'_> {
         }
     }
 
-    /// Reads a secret that must be there.
+    /// Reads a required secret.
     pub(super) fn required_secret<T>(
         &mut self,
         key: &str,
         allowed: &str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Option<T> {
-        // Without a name it is not known which variable to look at.
+        // Without a name, the variable to look for is unknown.
         let is_set = self.variable(key).is_none_or(|name| self.settings.acquirer_secret(&name).is_some());
         if !is_set && !self.entries.contains_key(key) && !self.entries.contains_key(&key_of_file(key)) {
             self.refuse(key, &format!("it is missing; {}", self.where_it_belongs(key)));
@@ -135,7 +135,7 @@ fn key_of_file(key: &str) -> String {
     format!("{key}-file")
 }
 
-/// Reads a file that holds a secret and nothing else but the end of its line.
+/// Reads a file that contains only a secret and a line end.
 fn read_secret(path: &Path) -> Result<Secret<String>, String> {
     let mut text = fs::read_to_string(path).map_err(|error| format!("can't be read: {error}"))?;
     let line = text.strip_suffix('\n').unwrap_or(&text);

@@ -12,7 +12,7 @@ use crate::tests::{load, refusals};
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
-/// An adapter as the next one will be.
+/// An adapter such as a future one may be.
 #[derive(Debug, PartialEq, Eq)]
 struct Bank {
     base_url: String,
@@ -30,7 +30,7 @@ impl Bank {
     }
 }
 
-/// Reads a table of the acquirer `my-bank`, which stands in `quita.toml` of this folder.
+/// Reads a table of the acquirer `my-bank` from `quita.toml` in this folder.
 fn bank(folder: &Path, table: &str, variables: &[(&str, &str)]) -> Result<Bank, Vec<String>> {
     let variables = variables.iter().map(|(name, text)| (OsString::from(name), OsString::from(text)));
     let mut settings = Settings::gather([], variables);
@@ -139,7 +139,7 @@ fn a_secret_comes_from_its_variable_or_from_a_file_beside_the_configuration() {
     assert_eq!(by_variable, Ok(expected));
     let absolute = folder.path().join("secret");
     for path in ["secret", "./secret", absolute.to_str().unwrap()] {
-        // One line end is the file's; everything else is the secret's.
+        // One line end belongs to the file; everything else belongs to the secret.
         for (content, secret) in [
             ("hunter2", "hunter2"),
             ("hunter2\n", "hunter2"),
@@ -235,7 +235,7 @@ fn a_path_in_the_file_is_relative_to_its_folder_and_any_other_to_where_the_progr
     let acquirer = format!("[{{ name = 'a', adapter = 'sandbox', notification-secret-file = '{name}/s' }}]");
     let in_flag = refusals(load(&[("acquirer", &acquirer)], &[], None));
     assert!(in_flag[0].contains(&format!("notification-secret-file: {name}/s can't be read")), "{in_flag:?}");
-    // The file of `load` stands beside that folder.
+    // The file of `load` is beside this folder.
     std::fs::write(folder.path().join("s"), SECRET).unwrap();
     let config = load(&[], &[], Some(&format!("acquirer = {acquirer}"))).unwrap();
     assert_eq!(sandboxes(&config)[0].notification_secret, WebhookSecret::parse(SECRET));
@@ -263,7 +263,7 @@ fn a_variable_that_no_acquirer_reads_is_refused_with_those_that_are_read() {
     assert_eq!(messages, [expected]);
     let messages = refusals(load(&[("acquirer", "[]")], &[(variable, "hunter2")], None));
     assert!(messages.len() == 1 && messages[0].ends_with(": none"), "{messages:?}");
-    // What the acquirer of an unknown adapter would read is not known.
+    // The variables that the acquirer of an unknown adapter would read are not known.
     let unknown = "[{ name = 'sandbox', adapter = 'bank' }]";
     let messages = refusals(load(&[("acquirer", unknown)], &[(variable, "hunter2")], None));
     assert!(messages.len() == 1 && messages[0].contains("adapter"), "{messages:?}");

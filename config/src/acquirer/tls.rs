@@ -1,15 +1,15 @@
-//! Identity to a provider, and trust in it: files with certificates and keys.
+//! Identity towards a provider, and trust in it: files with certificates and keys.
 
 use quita_acquirers::exchange::identity::{Authorities, ClientIdentity, IdentityError};
 
 use super::table::AcquirerTable;
 
-/// Settings of a handshake.
+/// TLS settings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TlsConfig {
     /// Our certificate with its key.
     pub identity: Option<ClientIdentity>,
-    /// Authorities that are trusted, in place of the built-in roots.
+    /// Authorities that are trusted instead of the built-in roots.
     pub authorities: Option<Authorities>,
 }
 
@@ -31,7 +31,7 @@ impl TlsConfig {
         Self { identity, authorities: authorities(table) }
     }
 
-    /// Reads `ca-file` alone.
+    /// Reads only `ca-file`.
     pub(super) fn read_authorities(table: &mut AcquirerTable<'_>) -> Self {
         Self { identity: None, authorities: authorities(table) }
     }

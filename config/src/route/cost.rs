@@ -7,7 +7,7 @@ use super::criteria;
 use crate::acquirer::{acquirer_name, number};
 use crate::table::OptionTable;
 
-/// Reads a line of cost. `None` if something is missing; whatever was refused is noted.
+/// Reads a cost. Returns `None` if something is missing; refused values are recorded.
 pub(super) fn read(table: &mut OptionTable<'_>) -> Option<CostLine> {
     let acquirer = table.required("acquirer", "the name of an acquirer", acquirer_name);
     let when = criteria::read(table);

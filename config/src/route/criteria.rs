@@ -12,7 +12,7 @@ use crate::table::OptionTable;
 
 const CENTS: &str = "1 to 9999999999 cents";
 
-/// Reads `when`; without it, or with nothing in it, everything is meant.
+/// Reads `when`; if it is absent or empty, everything matches.
 pub(super) fn read(table: &mut OptionTable<'_>) -> Criteria {
     if !table.open("when") {
         return Criteria::default();
@@ -53,7 +53,7 @@ fn amount(table: &mut OptionTable<'_>) -> Option<Criterion> {
         .then(|| Criterion::Amount(least.unwrap_or(Money::from_cents(1)), most.unwrap_or(Money::MAX)))
 }
 
-/// `"1"` or `"2-12"`, both included.
+/// Reads `"1"` or `"2-12"`, both ends included.
 fn installments(table: &mut OptionTable<'_>) -> Option<Criterion> {
     let part = |text: &str| number(text, 1, MAX_INSTALLMENTS);
     let parse = |text: &str| {

@@ -6,12 +6,12 @@ use super::criteria;
 use crate::acquirer::{acquirer_name, number};
 use crate::table::OptionTable;
 
-/// The most characters of a rule's name, which every payment keeps that it decides about.
+/// Maximum number of characters of a rule's name, which is stored with every payment that the rule decides.
 const LONGEST_NAME: usize = 64;
 
 const ACQUIRER_FORM: &str = "the name of an acquirer";
 
-/// Reads a rule. `None` if something is missing; whatever was refused is noted.
+/// Reads a rule. Returns `None` if something is missing; refused values are recorded.
 pub(super) fn read(table: &mut OptionTable<'_>) -> Option<Rule> {
     let name = table.required("name", "1 to 64 characters, none of them for control", rule_name);
     if let Some(name) = &name {
@@ -35,7 +35,7 @@ fn rule_name(text: &str) -> Option<String> {
     (fits && !text.chars().any(char::is_control)).then(|| text.to_owned())
 }
 
-/// Reads who is tried first; nobody is named if the key is not there.
+/// Reads the acquirers to try first; there are none if the key is absent.
 fn uses(table: &mut OptionTable<'_>) -> Vec<Use> {
     let is_set = table.contains("use");
     let count = table.open_each("use", "acquirer");

@@ -10,7 +10,7 @@ use crate::problem::ConfigError;
 use crate::tests::{load, refusals};
 use crate::{Config, Environment};
 
-/// Two acquirers that take everything, and one that takes PIX.
+/// Two acquirers that take all methods, and one that takes PIX.
 const ACQUIRERS: &str = "[[acquirer]]\nname = 'a'\nadapter = 'sandbox'\n\
     [[acquirer]]\nname = 'b'\nadapter = 'sandbox'\npriority = 2\n\
     [[acquirer]]\nname = 'codes'\nadapter = 'sandbox'\nmethods = ['pix']\n";
@@ -101,7 +101,7 @@ fn variables_and_flags_say_the_same_as_the_file() {
     assert_eq!(load(&options, &[], Some(ACQUIRERS)).unwrap().routes, of_file);
 }
 
-/// Whatever is wrong with one table is told by its name or its place, and by where it was written.
+/// Every error in a table is reported with the table's name or position, and with its origin.
 #[test]
 fn every_wrong_value_is_told_with_its_place_and_what_is_allowed() {
     for (text, place, told) in [
@@ -198,8 +198,7 @@ fn what_hardly_matters_is_a_warning() {
     assert!(idle.starts_with("cost 1: codes does not take boleto"), "{idle}");
 }
 
-/// Problems of an acquirer are not reported again as a route to nobody; and what is wrong with the routes alone is
-/// told.
+/// Problems of an acquirer are not reported again as a route to a missing one; errors of the routes alone are reported.
 #[test]
 fn acquirers_that_were_refused_are_not_missed_by_routes() {
     let text = "[[route]]\nname = 'r'\nuse = ['broken', { acquirer = 'a', weight = 0 }, 'broken']\n\

@@ -1,4 +1,4 @@
-//! The address to which the bank calls back, and whether it is told so by this service.
+//! The address to which the bank calls back, and its registration by this service.
 
 use actix_http::header::{HeaderName, HeaderValue};
 use quita_acquirers::api_pix::dialect::Dialect;
@@ -9,25 +9,25 @@ use quita_domain::secret::Secret;
 use super::super::table::AcquirerTable;
 use super::super::{Surroundings, number};
 
-/// The address to which the bank calls back, but for what follows from the secret key.
+/// The address to which the bank calls back, without the part derived from the secret key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallbackConfig {
-    /// Choice of registering it by this service.
+    /// Choice of registering it through this service.
     pub registration: CallbackRegistration,
-    /// Another number, another address.
+    /// Number of the address: another number gives another address.
     pub epoch: u32,
-    /// Suffix after the token in it, as this bank wants it.
+    /// Suffix after the token, as this bank requires.
     pub suffix: String,
-    /// Sent with the registration alone.
+    /// Headers that are only sent with the registration.
     pub headers: Vec<(String, String)>,
 }
 
 /// Tokens that authenticate the callbacks of one bank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallbackTokens {
-    /// The one that the bank is told.
+    /// The token that is registered at the bank.
     pub now: Secret<String>,
-    /// Those of other secret keys, which the bank may have been told before.
+    /// Tokens of other secret keys, which may be registered at the bank from before.
     pub others: Vec<Secret<String>>,
 }
 
@@ -60,7 +60,7 @@ impl CallbackConfig {
         Self { registration, epoch, suffix, headers }
     }
 
-    /// Reads the keys of a bank that calls the bare address. A bank's sandbox does not call back.
+    /// Reads the keys of a bank that calls the address without a suffix. A bank's sandbox does not call back.
     pub(in crate::acquirer) fn read_plain(
         table: &mut AcquirerTable<'_>,
         surroundings: &Surroundings<'_>,
@@ -72,7 +72,7 @@ impl CallbackConfig {
         Self { registration, epoch: epoch(table), suffix: String::new(), headers: Vec::new() }
     }
 
-    /// The whole address, as the bank wants it.
+    /// Returns the whole address in the bank's form.
     pub fn address(&self, token: &Secret<String>, notifications: &str) -> String {
         format!("{notifications}/{}{}", token.expose(), self.suffix)
     }

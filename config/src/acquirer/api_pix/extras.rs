@@ -9,7 +9,7 @@ use quita_domain::secret::Secret;
 use super::super::table::AcquirerTable;
 use super::token::{SECRET_FORM, secret};
 
-/// Headers or parameters that are sent with every call, not filled in yet.
+/// Headers or parameters that are sent with every call, with placeholders.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Templates(Vec<Template>);
 
@@ -17,12 +17,12 @@ pub(super) struct Templates(Vec<Template>);
 struct Template {
     name: String,
     text: String,
-    /// One of the dialect is left out where the id of a partner is missing, which not everybody has.
+    /// True for a template of the dialect. It is omitted if the partner's id is missing, which not everybody has.
     is_of_dialect: bool,
 }
 
 impl Templates {
-    /// Filled in. What needs something that is missing was refused when it was read.
+    /// Fills in the templates. A template that needs a missing value was refused when it was read.
     pub(super) fn filled(&self, fillings: &Fillings) -> Vec<(String, Secret<String>)> {
         let filled = |template: &Template| Some((template.name.clone(), template.filled(fillings).ok()??));
         self.0.iter().filter_map(filled).collect()
@@ -43,7 +43,7 @@ impl Templates {
             text: text.clone(),
             is_of_dialect,
         };
-        // An empty one takes the dialect's away.
+        // An empty one removes the dialect's.
         let of_table = own.iter().filter(|(_, text)| !text.is_empty());
         let all: Vec<_> = of_dialect
             .map(|one| template(one, true))
@@ -69,7 +69,7 @@ impl Template {
     }
 }
 
-/// Headers that belong to the adapter.
+/// Headers that only the adapter sets.
 const OURS: [&str; 8] = [
     "authorization",
     "connection",
@@ -81,7 +81,7 @@ const OURS: [&str; 8] = [
     "transfer-encoding",
 ];
 
-/// Collects what templates may need.
+/// Collects the values that templates may need.
 pub(super) fn fillings(table: &mut AcquirerTable<'_>, dialect: &Dialect) -> Fillings {
     let client_id = table.optional("client-id", "visible ASCII characters", |text| {
         let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());

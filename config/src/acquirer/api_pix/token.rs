@@ -1,4 +1,4 @@
-//! Ways to get a token of access.
+//! Ways to get an access token.
 
 use quita_acquirers::api_pix::dialect::Dialect;
 use quita_acquirers::api_pix::settings::{TokenForm, TokenSettings};
@@ -11,7 +11,7 @@ use super::{missing_host, of_live};
 
 const FORMS: &str = "basic-form, basic-json, form, form-no-secret, static";
 
-/// As the configuration spells it.
+/// Kind of authentication as configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TokenAuth {
     Asked(TokenForm),
@@ -76,7 +76,7 @@ pub(super) fn read(
     })
 }
 
-/// Of a form that is not known it is not known what it needs: nothing of that is unknown.
+/// Reads all keys that any form may need. The form is unknown, so none of them counts as an unknown key.
 fn ask_for_all(table: &mut AcquirerTable<'_>) -> Option<TokenSettings> {
     for key in ["token-url", "scope"] {
         drop(table.optional(key, "any text", |text| Some(text.to_owned())));
@@ -87,7 +87,7 @@ fn ask_for_all(table: &mut AcquirerTable<'_>) -> Option<TokenSettings> {
     None
 }
 
-/// One with the secret of another; another form of token is no other secret.
+/// Returns one with the secret of the other. Another form of token is not just another secret.
 pub(in crate::acquirer) fn with_secret_of(one: &TokenSettings, other: &TokenSettings) -> TokenSettings {
     match (one, other) {
         (TokenSettings::Static(_), TokenSettings::Static(secret)) => TokenSettings::Static(secret.clone()),
