@@ -1,4 +1,4 @@
-//! The configured acquirers, made from their adapters, and the links to their providers.
+//! The configured acquirers, created from their adapters, and the links to their providers.
 
 mod certificates;
 mod link;
@@ -25,34 +25,34 @@ pub(crate) use registration::{REGISTRATIONS, Registrations};
 pub use reload::Reread;
 pub(crate) use reload::{Reload, ReloadMetrics};
 
-/// Epoch before the first one of callbacks.
+/// Epoch before the first epoch of callback addresses.
 const NO_EPOCH: u32 = 0;
 
-/// Settings outside of an acquirer's own that acquirers need.
+/// Settings that acquirers need besides their own.
 pub(crate) struct Site {
     keyring: Arc<Keyring>,
     public_url: String,
 }
 
 impl Site {
-    /// Makes a site with this keyring.
+    /// Creates a site with this keyring.
     pub(crate) fn new(config: &Config, keyring: Arc<Keyring>) -> Self {
-        // The port that is really bound matters only without a public URL, and then nothing is registered anywhere.
+        // The actually bound port matters only without a public URL, and then no address is registered anywhere.
         let public_url = config.public_url_at(config.listen);
         Self { keyring, public_url }
     }
 
-    /// Makes a site for commands, which open no store. It uses the newest configured key, which every node has too.
+    /// Creates a site for commands, which open no store. It uses the newest configured key, which every node has too.
     pub(crate) fn of(config: &Config) -> Self {
         Self::with_key(config, &config.secret_keys.newest().id())
     }
 
-    /// Makes a site for commands that know with which of the configured keys the store works.
+    /// Creates a site for commands that know which of the configured keys the store uses.
     pub(crate) fn with_key(config: &Config, current: &SecretKeyId) -> Self {
         Self::new(config, Arc::new(Keyring::of_configured(&config.secret_keys, current)))
     }
 
-    /// Returns the tokens in the address to which a bank calls back.
+    /// Returns the tokens in the address that a bank calls back.
     pub(crate) fn callback_tokens(
         &self,
         acquirer: &AcquirerConfig,
@@ -61,19 +61,19 @@ impl Site {
         self.keyring.callback_tokens(&acquirer.spec.name, callbacks.epoch)
     }
 
-    /// Returns the keys of the names that payers see on the boletos of a bank. No address has their epoch.
+    /// Returns the keys of the names that payers see on a bank's boletos. No address uses their epoch.
     pub(crate) fn name_keys(&self, acquirer: &AcquirerConfig) -> CallbackTokens {
-        // The epoch changes the address of callbacks. Names that payers see on boletos must stay the same.
+        // The epoch changes the callback address. Names that payers see on boletos must stay the same.
         self.keyring.callback_tokens(&acquirer.spec.name, NO_EPOCH)
     }
 
-    /// Returns the settings of a customer of Sicoob.
+    /// Returns the settings of a Sicoob customer.
     pub(crate) fn sicoob(&self, acquirer: &AcquirerConfig, sicoob: &SicoobConfig) -> SicoobSettings {
         let tokens = self.callback_tokens(acquirer, &sicoob.callbacks);
         sicoob.settings(tokens, self.name_keys(acquirer), &self.notifications(acquirer))
     }
 
-    /// Returns the secret that signs a sandbox's notices, made with the current key.
+    /// Returns the secret that signs a sandbox's notices, derived from the current key.
     pub(crate) fn notification_secret(
         &self,
         name: &AcquirerName,
@@ -82,22 +82,22 @@ impl Site {
         self.keyring.notification_secrets(name, sandbox).into_iter().next()
     }
 
-    /// Returns the address of an acquirer's notices.
+    /// Returns the address for an acquirer's notices.
     pub(crate) fn notifications(&self, acquirer: &AcquirerConfig) -> String {
         format!("{}/acquirers/{}/notifications", self.public_url, acquirer.spec.name)
     }
 
-    /// Returns the address to which a bank calls back, in the form that the bank wants.
+    /// Returns the address for a bank's callbacks, in the form that the bank wants.
     pub(crate) fn callback_address(&self, acquirer: &AcquirerConfig, callbacks: &CallbackConfig) -> String {
         let tokens = self.callback_tokens(acquirer, callbacks);
         callbacks.address(&tokens.now, &self.notifications(acquirer))
     }
 }
 
-/// Makes each configured acquirer. Nothing is sent yet, so an acquirer whose provider is down is made too.
+/// Creates each configured acquirer. Nothing is sent yet, so an acquirer whose provider is down is created too.
 ///
 /// # Errors
-/// Fails if a certificate can't be used after all.
+/// Fails if a certificate turns out to be unusable.
 pub(crate) fn build(config: &Config, site: &Site, clock: &Arc<dyn Clock>) -> anyhow::Result<Vec<Arc<Link>>> {
     let made = config.acquirers.iter().map(|acquirer| Link::open(acquirer, site, clock).map(Arc::new));
     made.collect()

@@ -1,4 +1,4 @@
-//! The archive: what has rested long enough is kept apart, by one of the nodes.
+//! The archive: payments that have long been at rest are stored separately, by one of the nodes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,22 +12,22 @@ use quita_services::archive::Archive;
 
 use crate::jobs::{JobName, JobOutcome, Rhythm};
 
-/// Rhythm of looks for payments that have rested long enough: a walk along the old ones that are not archived.
+/// Schedule of the search for payments that have long been at rest: it walks the old ones that are not archived.
 pub(crate) const ARCHIVE: Rhythm = Rhythm {
     name: JobName::Archive,
     every: Duration::from_secs(3_600),
     first_after: Duration::from_secs(60),
 };
 
-/// Periodic archiving of payments of which nothing more is expected.
+/// Periodic archiving of payments of which no further change is expected.
 pub(crate) struct ArchiveRunner {
-    /// Absent where nothing is archived.
+    /// Absent if nothing is archived.
     archive: Option<Archive>,
     archived: IntCounter,
 }
 
 impl ArchiveRunner {
-    /// Makes the archiving in this store, as it is configured.
+    /// Creates the archiving of this store, as configured.
     ///
     /// # Errors
     /// Fails if the metric is registered already.
@@ -53,7 +53,7 @@ impl ArchiveRunner {
         self.archive.is_some()
     }
 
-    /// Archives what is due.
+    /// Archives the payments that are due.
     pub(crate) async fn pass(&self) -> JobOutcome {
         let Some(archive) = &self.archive else { return Ok(()) };
         match archive.archive_due(|archived| self.archived.inc_by(archived)).await {

@@ -10,8 +10,8 @@ use prometheus::{IntGaugeVec, Opts, Registry};
 pub struct BuildInfo {
     /// Version of the program.
     pub version: &'static str,
-    /// Commit that it was built from: 7 to 40 hexadecimal digits, with `-dirty` if sources were changed since. `None`
-    /// if it was built outside of a repository.
+    /// Commit of the build: 7 to 40 hexadecimal digits, with `-dirty` if sources were changed since. `None` for builds
+    /// outside a repository.
     pub commit: Option<&'static str>,
     /// Version number of the stored form.
     pub stored_form: i64,
@@ -47,7 +47,7 @@ pub(crate) fn register(registry: &Registry) -> Result<(), prometheus::Error> {
     registry.register(Box::new(info))
 }
 
-/// Returns the identity as a line that lives as long as the program.
+/// Returns the identity as a line with static lifetime.
 pub(crate) fn version_line() -> &'static str {
     static LINE: LazyLock<String> = LazyLock::new(|| build_info().to_string());
     &LINE

@@ -136,7 +136,7 @@ enum Command {
 
 /// Runs the program with the arguments and the environment of this process.
 pub fn main() -> ExitCode {
-    // Wrong usage, `--help` and `--version` end here, with 2, 0 and 0.
+    // Wrong usage, `--help` and `--version` end here, with exit codes 2, 0 and 0.
     let cli = Cli::try_parse().unwrap_or_else(|error| load::with_variables(with_way_to_key(error)).exit());
     if let Err(error) = core_dumps::forbid_files() {
         output::note(&format!("a core may be dumped, with what is in memory: {error}"));
@@ -153,12 +153,12 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Adds to the error for a missing API key how to give one, and how to get one.
+/// Extends the error for a missing API key with ways to pass one and to get one.
 fn with_way_to_key(mut error: clap::Error) -> clap::Error {
     let is_key = |argument: &String| argument.split(' ').next() == Some("--key");
     let lacks_key = match (error.kind(), error.get(ContextKind::InvalidArg)) {
         (_, Some(ContextValue::Strings(missing))) => missing.iter().any(is_key),
-        // A variable may be set and empty, as when the command that should print a key has failed.
+        // A variable may be set but empty, for example when the command that should print a key has failed.
         (ErrorKind::InvalidValue, Some(ContextValue::String(empty))) => is_key(empty),
         _ => false,
     };

@@ -1,5 +1,5 @@
-//! The two consoles, pages for people: the merchants' under `/console` on the public listener, the operator's on the
-//! operators' listener.
+//! The two web consoles: the merchants' under `/console` on the public listener, the operator's on the operators'
+//! listener.
 //!
 //! Both are built from the [`kit`], which depends on neither. They do not depend on each other.
 

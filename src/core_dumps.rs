@@ -1,10 +1,10 @@
-//! Protection of memory from core files and other programs: card data and secrets pass through this process.
+//! Protection of this process's memory from core files and other programs: card data and secrets pass through it.
 
 use std::io;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// Forbids core dumps into files. This process can't undo it, since the hard limit becomes 0 too.
+/// Forbids core dumps into files. This process can't undo that, because the hard limit becomes 0 too.
 ///
 /// # Errors
 /// Fails if the system refuses. Lowering a limit needs no privilege.
@@ -12,9 +12,9 @@ pub(crate) fn forbid_files() -> io::Result<()> {
     Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
 }
 
-/// Forbids core dumps to a program too (`core_pattern` with a pipe, which ignores the limit).
+/// Also forbids core dumps to a program (`core_pattern` with a pipe, which ignores the limit).
 ///
-/// Only the administrator can then read this process's memory or trace it. Linux alone supports this; elsewhere
+/// Only the administrator can then read this process's memory or trace it. Only Linux supports this; on other systems,
 /// nothing is done.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
-//! Log of receivers that do not take webhooks: a line when one begins to fail, and when the reason changes.
+//! Log of receivers that do not accept webhooks: a line when one starts to fail, and when the reason changes.
 //!
-//! Of the URL a line has host and port only: the rest may be a secret.
+//! A line contains only host and port of the URL: the rest may be a secret.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -15,22 +15,23 @@ use tokio::time::Instant;
 use crate::console::Language;
 use crate::console::merchant::delivery_attempts::outcome_of;
 
-/// Time after a line for which its receiver gets no other: one that fails now and then must not flood the log.
+/// Time after a line during which its receiver gets no other: a receiver that fails occasionally must not flood the
+/// log.
 const PAUSE: Duration = Duration::from_secs(2);
 
-/// Receivers that are remembered, the latest.
+/// Maximum number of receivers that are remembered, the most recent ones.
 const MOST: usize = 1_000;
 
 /// Senders whose failures are logged.
 pub(crate) struct FailingWebhooks {
     senders: Arc<dyn WebhookSenderFactory>,
     told: Arc<LastLines>,
-    /// True if failures are logged at `info`. Otherwise that happens only while debug logging is on.
+    /// True if failures are logged at `info`. Otherwise, they are logged only while debug logging is on.
     is_told: bool,
 }
 
 impl FailingWebhooks {
-    /// Logs the failures of these senders if `is_told`.
+    /// Logs the failures of these senders at `info` if `is_told`.
     pub(crate) fn new(senders: Arc<dyn WebhookSenderFactory>, is_told: bool) -> Self {
         Self { senders, told: Arc::default(), is_told }
     }
@@ -61,7 +62,7 @@ impl WebhookSender for Sender {
     }
 }
 
-/// Failure of a receiver, as its line has it.
+/// Reason for a receiver's failure, as logged in its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Reason {
     outcome: String,
@@ -75,7 +76,7 @@ impl Reason {
     }
 }
 
-/// Last line about a receiver. The reason is absent if it has confirmed since.
+/// Last line about a receiver. The reason is absent if the receiver has confirmed since.
 struct LastLine {
     at: Instant,
     reason: Option<Reason>,
@@ -94,7 +95,7 @@ impl LastLines {
         tracing::info!(server.address = address, outcome, detail, "a receiver did not take a webhook");
     }
 
-    /// Returns the reason if it deserves a line.
+    /// Returns the reason if it should be logged.
     fn news(&self, address: String, reason: Option<Reason>, now: Instant) -> Option<Reason> {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(last) = lines.get_mut(&address) {
@@ -102,7 +103,7 @@ impl LastLines {
             if reason.is_none() {
                 last.reason = None;
             }
-            // A reason that the pause holds back is not stored, so it still counts as new at the next failure.
+            // A reason suppressed by the pause is not stored, so it still counts as new at the next failure.
             if last.reason == reason || !may_tell {
                 return None;
             }

@@ -1,4 +1,4 @@
-//! Messages of a start in development. On an empty store: a merchant, a key, a user, a command to paste. Later: the
+//! Messages of a start in development. On an empty store: a merchant, a key, a user, and a command to paste. Later: the
 //! addresses of everything.
 
 use std::io::{self, Write};
@@ -22,14 +22,15 @@ const DEMO_LOGIN: &str = "demo@example.com";
 /// Address at which `quita listen` receives webhooks.
 const RECEIVER: &str = "http://127.0.0.1:8090/";
 
-/// Things made for a newcomer, on the first run only.
+/// Objects created for a newcomer, only on the first run.
 pub(crate) struct Welcome {
     key: Option<String>,
     /// Login and password of the first user.
     user: Option<(Login, String)>,
 }
 
-/// Makes merchant `demo` with a test key if there is no key, and its first user if there is nobody, in development.
+/// In development, creates merchant `demo` with a test key if there is no key, and its first user if there are no
+/// users.
 pub(crate) async fn prepare(config: &Config, access: &Access, people: &People) -> anyhow::Result<Welcome> {
     match config.environment {
         Environment::Development => {
@@ -55,7 +56,7 @@ async fn create_demo_user_if_nobody(people: &People) -> anyhow::Result<Option<(L
 }
 
 impl Welcome {
-    /// Prints what was made, once, and how to try it. If nothing was made, prints the addresses of everything.
+    /// Prints once what was created, and how to try it. If nothing was created, prints the addresses of everything.
     pub(crate) fn print(&self, config: &Config, api: SocketAddr, ops: SocketAddr) {
         let made = [self.of_key(config, api), self.of_user(config, api, ops)].concat();
         let is_first = !made.is_empty();
@@ -107,7 +108,7 @@ impl Welcome {
     }
 }
 
-/// Returns the clause about the sandbox that pays a PIX of a test key, if one is configured.
+/// Returns the clause about the sandbox that pays PIX payments of a test key, if one is configured.
 fn payer(config: &Config) -> String {
     let takes_pix = |acquirer: &&AcquirerConfig| {
         acquirer.spec.mode == Mode::Test && acquirer.spec.methods.contains(&Method::Pix)
@@ -134,12 +135,12 @@ fn places(config: &Config, api: SocketAddr, ops: SocketAddr) -> String {
     )
 }
 
-/// Returns the name under which the program was called.
+/// Returns the name with which the program was called.
 fn program() -> String {
     std::env::args().next().unwrap_or_else(|| "quita".into())
 }
 
-/// Returns the flag with which a command finds this store, if it needs one.
+/// Returns the flag with which a command finds this store, if one is needed.
 fn store_flag(config: &Config) -> String {
     if config.store == StoreUrl::default() { String::new() } else { format!(" --store '{}'", config.store) }
 }

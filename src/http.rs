@@ -1,7 +1,7 @@
 //! The public listener: the merchants' API, acquirers' notices, payers' pages.
 //!
-//! Turns HTTP into calls of the application service ([`quita_actors::Payments`]) and its answers into HTTP. No
-//! business decision is made here.
+//! Translates HTTP requests into calls of the application service ([`quita_actors::Payments`]), and its results into
+//! HTTP responses. It makes no business decisions.
 
 mod accepted;
 mod answer;

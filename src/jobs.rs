@@ -1,6 +1,6 @@
-//! Background jobs of this node: each has a name and a rhythm, runs once at a time, and is watched.
+//! Background jobs of this node: each has a name and a schedule, has at most one run at a time, and is monitored.
 //!
-//! A run that panics ends that run alone: the job goes on at its next time. One that fails is repeated soon. All jobs end
+//! A panic ends only the current run: the job continues with its next run. A failed run is repeated soon. All jobs end
 //! together, the newest first.
 
 mod metrics;
@@ -22,15 +22,15 @@ use quita_ports::Clock;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
-/// Time after a failed run to the next one, doubled for each that fails in a row, up to the job's rhythm.
+/// Time from a failed run to the next one, doubled for each consecutive failure, up to the job's interval.
 const FIRST_RETRY: Duration = Duration::from_secs(60);
-/// Doublings after which every rhythm is reached.
+/// Number of doublings after which every interval is reached.
 const MAX_DOUBLINGS: u32 = 16;
 
-/// Result of one run; the reason if it failed.
+/// Result of one run, with the reason if it failed.
 pub(crate) type JobOutcome = Result<(), String>;
 
-/// One run with its result, and the time to the next run if that is not the rhythm's.
+/// Result of one run, and the time to the next one if it differs from the schedule.
 #[derive(Debug)]
 pub(crate) struct Pass {
     outcome: JobOutcome,
@@ -38,7 +38,7 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// Makes a result after which the next run waits for so long, unless somebody asks for it.
+    /// Creates a result after which the next run waits this long, unless it is requested earlier.
     pub(crate) const fn again_in(outcome: JobOutcome, wait: Duration) -> Self {
         Self { outcome, again_in: Some(wait) }
     }
@@ -50,34 +50,34 @@ impl From<JobOutcome> for Pass {
     }
 }
 
-/// The background jobs of a node.
+/// Background job of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JobName {
-    /// Asks the store whether it answers.
+    /// Probes whether the store answers.
     StoreProbe,
-    /// Stores when API keys were last used.
+    /// Stores the times at which API keys were last used.
     LastUses,
     /// Compares acquirers' lists with the payments.
     NightlyComparison,
-    /// Erases payers that were kept for long enough.
+    /// Erases payers that were kept long enough.
     Retention,
-    /// Keeps finished payments apart from those that go on.
+    /// Stores finished payments separately from active ones.
     Archive,
-    /// Makes this process forget payers that were erased.
+    /// Removes erased payers from this process's memory.
     Erasures,
-    /// Sends messages to people who are not looking.
+    /// Sends messages to people who are not watching.
     Messages,
-    /// Counts API keys that end soon.
+    /// Counts API keys that expire soon.
     EndingKeys,
-    /// Warns of certificates that end soon.
+    /// Warns of certificates that expire soon.
     Certificates,
-    /// Tells banks where to call back.
+    /// Registers the callback address at banks.
     CallbackRegistration,
     /// Encrypts secrets that are readable in the store.
     Sealing,
     /// Follows the secret key that the store names.
     CurrentSecretKey,
-    /// Disables accounts that nobody uses.
+    /// Disables accounts that are not used.
     InactiveAccounts,
 }
 
@@ -101,10 +101,10 @@ impl JobName {
         }
     }
 
-    /// Returns the duration after which a run that goes on is a trouble. Far more than any that is well takes.
+    /// Returns the duration after which an unfinished run counts as a problem. It far exceeds that of any healthy run.
     pub(crate) const fn may_take(self) -> Duration {
         match self {
-            // A few calls of the store or of a server, each with a time limit of seconds.
+            // A few calls to the store or a server, each with a time limit of seconds.
             Self::StoreProbe
             | Self::LastUses
             | Self::Erasures
@@ -113,7 +113,7 @@ impl JobName {
             | Self::Certificates
             | Self::CurrentSecretKey => Duration::from_secs(3 * 60),
             Self::CallbackRegistration | Self::InactiveAccounts => Duration::from_secs(15 * 60),
-            // The first run may go through everything that is stored.
+            // The first run may process everything that is stored.
             Self::NightlyComparison | Self::Retention | Self::Archive | Self::Sealing => {
                 Duration::from_secs(12 * 3_600)
             }
@@ -121,46 +121,46 @@ impl JobName {
     }
 }
 
-/// Name and rhythm of a job.
+/// Name and schedule of a job.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rhythm {
     pub(crate) name: JobName,
-    /// Time between the beginnings of two runs. A run that takes longer is followed by the next at once.
+    /// Time from the start of a run to the start of the next. If a run takes longer, the next one follows immediately.
     pub(crate) every: Duration,
     /// Time from the start of the node to the first run.
     pub(crate) first_after: Duration,
 }
 
-/// State of a job, as an operator sees it.
+/// State of a job, as shown to operators.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct JobState {
-    /// Begin of the newest run.
+    /// Start of the newest run.
     pub(crate) began_at: Option<Timestamp>,
-    /// Begin of the run that goes on, on the monotonic clock.
+    /// Start of the current run, on the monotonic clock.
     running_since: Option<Instant>,
     /// End of the newest run that succeeded.
     pub(crate) succeeded_at: Option<Timestamp>,
-    /// Duration of the newest run that has ended.
+    /// Duration of the newest finished run.
     pub(crate) took: Option<Duration>,
-    /// Reason why the newest run that has ended failed.
+    /// Reason why the newest finished run failed.
     pub(crate) failure: Option<String>,
-    /// Number of runs that have ended.
+    /// Number of finished runs.
     pub(crate) runs: u64,
-    /// Number of those that failed.
+    /// Number of failed runs.
     pub(crate) failures: u64,
     /// Time of the next run; absent during a run.
     pub(crate) next_at: Option<Timestamp>,
 }
 
 impl JobState {
-    /// Returns the duration so far of a run that takes longer than it may; `None` if there is no such run.
+    /// Returns the duration so far of a run that exceeds its maximum; `None` if there is no such run.
     pub(crate) fn overrun(&self, rhythm: Rhythm) -> Option<Duration> {
         let running_for = self.running_since?.elapsed();
         (running_for >= rhythm.name.may_take()).then_some(running_for)
     }
 }
 
-/// A job with its state.
+/// Job and its state.
 #[derive(Debug)]
 struct Job {
     rhythm: Rhythm,
@@ -179,7 +179,7 @@ impl Job {
     }
 }
 
-/// The jobs of a node, to be looked at and to be run at once.
+/// Jobs of a node, for viewing their states and triggering runs.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct JobBoard(Arc<Mutex<Vec<Arc<Job>>>>);
 
@@ -188,18 +188,18 @@ impl JobBoard {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns every job with its state, in the order of their start.
+    /// Returns every job with its state, in the order in which they were started.
     pub(crate) fn states(&self) -> Vec<(Rhythm, JobState)> {
         self.jobs().iter().map(|job| (job.rhythm, job.state())).collect()
     }
 
-    /// Makes the next run of a job begin now, or right after the present one.
+    /// Starts the next run of a job now, or right after the current one.
     pub(crate) fn run_now(&self, name: JobName) {
         self.jobs().iter().filter(|job| job.rhythm.name == name).for_each(|job| job.wake.notify_one());
     }
 }
 
-/// Registry of jobs that run on this thread.
+/// Registry of the jobs that run on this thread.
 pub(crate) struct Jobs {
     clock: Arc<dyn Clock>,
     board: JobBoard,
@@ -207,7 +207,7 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// Makes an empty registry.
+    /// Creates an empty registry.
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, board: JobBoard::default(), running: Vec::new() }
     }
@@ -228,7 +228,7 @@ impl Jobs {
         self.running.push(actix_web::rt::spawn(keep_running(job, Arc::clone(&self.clock), run)));
     }
 
-    /// Ends all jobs, wherever they are: each may be killed at any moment anyway.
+    /// Ends all jobs at any point: they must tolerate being killed at any moment anyway.
     pub(crate) fn stop(self) {
         self.running.into_iter().rev().for_each(|job| job.abort());
     }
@@ -241,7 +241,8 @@ async fn keep_running<P: Into<Pass>>(job: Arc<Job>, clock: Arc<dyn Clock>, mut r
         job.change(|state| state.next_at = Some(clock.now().plus_ms(millis_in(wait))));
         tokio::select! {
             () = sleep(wait) => {}
-            // A request during a run is kept as one permit, so one more run follows and not one for each request.
+            // A request during a run is kept as a single permit, so only one more run follows, rather than one for each
+            // request.
             () = job.wake.notified() => {}
         }
         let began = Instant::now();
@@ -260,14 +261,15 @@ async fn keep_running<P: Into<Pass>>(job: Arc<Job>, clock: Arc<dyn Clock>, mut r
             state.succeeded_at = outcome.is_ok().then(|| clock.now()).or(state.succeeded_at);
             state.failure = outcome.err();
         });
-        // The rhythm is from beginning to beginning, so a slow pass does not shift the following ones.
+        // The interval is measured from start to start, so a slow run does not delay the following ones.
         let in_rhythm = job.rhythm.every.saturating_sub(took);
-        // A failed pass is repeated before its rhythm, if that is long, and never later than its rhythm.
+        // After a failure, the next run is brought forward if the interval is long, and is never later than the
+        // interval.
         wait = again_in.unwrap_or_else(|| in_rhythm.min(retry_after(failures_in_a_row)));
     }
 }
 
-/// Returns the longest wait after so many failures in a row.
+/// Returns the maximum wait after this many consecutive failures.
 fn retry_after(failures_in_a_row: u32) -> Duration {
     match failures_in_a_row.checked_sub(1) {
         None => Duration::MAX,
@@ -275,7 +277,7 @@ fn retry_after(failures_in_a_row: u32) -> Duration {
     }
 }
 
-/// Runs a job once, to its end or its panic. Logs a run that takes longer than it may, once.
+/// Runs a job once, until it ends or panics. Logs a run that exceeds its maximum duration, once.
 async fn run_once<P: Into<Pass>>(name: JobName, run: &mut impl AsyncFnMut() -> P) -> Pass {
     let mut running = pin!(AssertUnwindSafe(run()).catch_unwind());
     let ended = match timeout(name.may_take(), &mut running).await {
@@ -286,7 +288,7 @@ async fn run_once<P: Into<Pass>>(name: JobName, run: &mut impl AsyncFnMut() -> P
                 running_for_s = name.may_take().as_secs(),
                 "a background job takes much longer than it should; it runs on"
             );
-            // Not aborted: a pass may be in the middle of writes, and an operator sees that it takes too long.
+            // Not aborted: the run may be in the middle of writes, and operators see that it takes too long.
             running.await
         }
     };
@@ -297,7 +299,7 @@ async fn run_once<P: Into<Pass>>(name: JobName, run: &mut impl AsyncFnMut() -> P
     })
 }
 
-/// Returns the text of a panic, which is a string unless somebody took trouble.
+/// Returns the message of a panic. Its payload is a string, unless it was raised with another type.
 fn text_of(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&'static str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a text")

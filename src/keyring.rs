@@ -1,6 +1,7 @@
-//! Keys derived from the secret keys: one for each purpose, of each secret key that this node was given.
+//! Keys derived from the secret keys: one for each purpose and each secret key that this node has.
 //!
-//! New things are made with the key that the store's record names. Things made with any of the keys are recognised.
+//! New values are derived with the key that the store's record names. Values derived with any of the keys are
+//! recognised.
 
 mod heeding;
 mod tokens;
@@ -27,22 +28,22 @@ use quita_config::secret_key::SecretKeys;
 pub(crate) use heeding::{CURRENT_KEY, CurrentKey, SEALING, Sealing};
 pub(crate) use tokens::OwnTokens;
 
-/// Bytes of the code that proves a page token.
+/// Length in bytes of the code that authenticates a page token.
 const PROOF_BYTES: usize = 16;
 
-/// Bytes of the token in the address to which a bank calls back.
+/// Length in bytes of the token in the address that a bank calls back.
 const CALLBACK_TOKEN_BYTES: usize = 24;
 
-/// Index that means no key at all.
+/// Index that stands for no key at all.
 const NONE: usize = usize::MAX;
 
 /// Derived keys of one node.
 #[derive(Debug)]
 pub(crate) struct Keyring {
-    /// Derived keys, the newest first.
+    /// Derived keys, newest first.
     held: Vec<Derived>,
     id_keys: IdKeys,
-    /// Index of the key with which new things are made.
+    /// Index of the key with which new values are derived.
     current: AtomicUsize,
 }
 
@@ -99,7 +100,7 @@ impl Derived {
 }
 
 impl Keyring {
-    /// Makes a keyring as the store says: its keys for ids, and its current key for new things.
+    /// Creates a keyring according to the store: its keys for ids, and its current key for new values.
     pub(crate) fn new(keys: &SecretKeys, id_keys: IdKeys, current: &SecretKeyId) -> Self {
         let held = keys.each().map(|key| Derived::of(key.expose())).collect();
         let keyring = Self { held, id_keys, current: AtomicUsize::new(NONE) };
@@ -107,10 +108,10 @@ impl Keyring {
         keyring
     }
 
-    /// Makes a keyring as the store says. If the store says nothing yet, these keys are recorded there.
+    /// Creates a keyring according to the store. If the store names no keys yet, these are recorded there.
     ///
     /// # Errors
-    /// [`SecretKeyError`]: this node must not derive ids.
+    /// [`SecretKeyError`] if this node must not derive ids.
     pub(crate) async fn establish(
         strongbox: &Strongbox,
         keys: &SecretKeys,
@@ -119,31 +120,31 @@ impl Keyring {
         Ok(Arc::new(Self::new(keys, id_keys, &current)))
     }
 
-    /// Makes a keyring from the configuration alone, for commands that derive no ids. New things are made with this one
-    /// of its keys.
+    /// Creates a keyring from the configuration alone, for commands that derive no ids. New values are derived with
+    /// this one of its keys.
     pub(crate) fn of_configured(keys: &SecretKeys, current: &SecretKeyId) -> Self {
         Self::new(keys, keys.id_keys(), current)
     }
 
-    /// Makes new things with this key from now on, or none if this node does not have it.
+    /// Derives new values with this key from now on, or none if this node does not have it.
     pub(crate) fn make_with(&self, current: Option<&SecretKeyId>) {
         let place = self.held.iter().position(|derived| Some(&derived.id) == current);
-        // No key is better than an old one: what it made would not be recognised once that key is taken away.
+        // No key is better than an old one: its values would no longer be recognised once that key is removed.
         self.current.store(place.unwrap_or(NONE), Ordering::Relaxed);
     }
 
-    /// Returns the id of a payment that was requested under a key: the same on every node, for ever.
+    /// Returns the id of a payment that was requested with an idempotency key: the same on every node, permanently.
     pub(crate) fn transaction_id(&self, owner: &Owner, idempotency_key: &str) -> TransactionId {
         self.id_keys.transaction_id(owner, idempotency_key)
     }
 
-    /// Returns the key for fingerprints of requests.
+    /// Returns the key for request fingerprints.
     pub(crate) fn fingerprint(&self) -> &[u8] {
         self.id_keys.fingerprint()
     }
 
-    /// Returns the fingerprints of a card in this mode: under the current key, and under the others. They reveal
-    /// nothing else about the card.
+    /// Returns the fingerprints of a card in this mode: with the current key, and with the others. They reveal nothing
+    /// else about the card.
     pub(crate) fn card_fingerprints(
         &self,
         card: &CardData,
@@ -153,16 +154,16 @@ impl Keyring {
         (self.now().map(of), self.others().map(of).collect())
     }
 
-    /// Returns the unguessable part of the addresses of a payment's pages. Returns `None` if this node may make
-    /// nothing new.
+    /// Returns the unguessable part of the addresses of a payment's pages. Returns `None` if this node may not derive
+    /// new values.
     pub(crate) fn page_token(&self, id: TransactionId) -> Option<String> {
         let mut bytes = id.uuid().as_bytes().to_vec();
         bytes.extend(self.now()?.page_proof(id));
         Some(URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// Returns the payment of a page token, or `None` if no key made the token. The caller must compare it with the
-    /// payment's own token: an old key makes tokens of new payments, too.
+    /// Returns the payment of a page token, or `None` if none of the keys created it. The caller must compare it with
+    /// the payment's own token, because old keys also create tokens for new payments.
     pub(crate) fn page_payment(&self, token: &str) -> Option<TransactionId> {
         let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
         let (id, proof) = bytes.split_first_chunk::<16>()?;
@@ -171,19 +172,21 @@ impl Keyring {
         is_proven.then_some(id)
     }
 
-    /// Returns the id of a link that was requested under a key. No `Idempotency-Key` of a payment has a line break.
+    /// Returns the id of a link that was requested with an idempotency key. The `Idempotency-Key` of a payment never
+    /// contains a line break.
     pub(crate) fn link_id(&self, owner: &Owner, idempotency_key: &str) -> LinkId {
         LinkId::new(self.transaction_id(owner, &format!("link\n{idempotency_key}")).uuid())
     }
 
-    /// Returns the unguessable part of the address of a link's page. Returns `None` if this node may make nothing new.
+    /// Returns the unguessable part of the address of a link's page. Returns `None` if this node may not derive new
+    /// values.
     pub(crate) fn link_token(&self, id: LinkId) -> Option<String> {
         let mut bytes = id.uuid().as_bytes().to_vec();
         bytes.extend(self.now()?.link_proof(id));
         Some(URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// Returns the link of a token, or `None` if no key made the token.
+    /// Returns the link of a token, or `None` if none of the keys created the token.
     pub(crate) fn link_of(&self, token: &str) -> Option<LinkId> {
         let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
         let (id, proof) = bytes.split_first_chunk::<16>()?;
@@ -192,14 +195,15 @@ impl Keyring {
         is_proven.then_some(id)
     }
 
-    /// Returns a number for one form of a link's page, made of these random bytes. It proves that we made the form.
+    /// Returns a number for one form on a link's page, derived from these random bytes. It proves that this service
+    /// created the form.
     pub(crate) fn form_number(&self, link: LinkId, random: [u8; 16]) -> Option<String> {
         let mut bytes = random.to_vec();
         bytes.extend(self.now()?.form_proof(link, &random));
         Some(URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// Returns true if one of our keys made this number for a form of this link.
+    /// Returns true if one of our keys created this number for a form of this link.
     pub(crate) fn is_form_number(&self, link: LinkId, number: &str) -> bool {
         let bytes = URL_SAFE_NO_PAD.decode(number).unwrap_or_default();
         let Some((random, proof)) = bytes.split_first_chunk::<16>() else { return false };
@@ -211,7 +215,7 @@ impl Keyring {
         hex(&mac(self.fingerprint(), &[b"quita page events 1", what.as_bytes(), b"\n", network.as_bytes()]))
     }
 
-    /// Returns the secrets that sign a sandbox's notices: its own, or else the derived ones of every node, the current
+    /// Returns the secrets that sign a sandbox's notices: its own, or else those derived on every node, the current
     /// key's first.
     pub(crate) fn notification_secrets(
         &self,
@@ -227,11 +231,11 @@ impl Keyring {
         self.now().into_iter().chain(self.others()).map(of).collect()
     }
 
-    /// Returns the unguessable part of the address to which a bank calls back, and those that it may still use. They
+    /// Returns the unguessable part of the address that a bank calls back, and the parts that it may still use. They
     /// are the same on every node.
     pub(crate) fn callback_tokens(&self, name: &AcquirerName, epoch: u32) -> CallbackTokens {
         let of = |derived: &Derived| derived.callback_token(name, epoch);
-        // Without a current key the newest serves: every correctly configured node has it.
+        // Without a current key, the newest one is used: every correctly configured node has it.
         let now = self.now().or(self.held.first()).map(of);
         CallbackTokens {
             now: now.unwrap_or_else(|| Secret::new(String::new())),
@@ -244,7 +248,7 @@ impl Keyring {
         self.now().is_some()
     }
 
-    /// Returns the key that the store works with, if this node has it and these keys can't work with that store.
+    /// Returns the key that the store uses, if this node has it but these keys can't be used with that store.
     pub(crate) fn missing_in(&self, keys: &SecretKeys) -> Option<&SecretKeyId> {
         let current = self.now().map(|derived| &derived.id)?;
         (!keys.vault().opens(current)).then_some(current)

@@ -1,5 +1,5 @@
-//! Limits of every connection of a listener, whatever protocol is spoken on it: the number of connections, from one
-//! address and in total, and the client's deadlines.
+//! Limits on every connection of a listener, for any protocol: the number of connections, from one address and in
+//! total, and the client's deadlines.
 
 mod connection;
 pub(crate) mod open_files;
@@ -25,9 +25,9 @@ pub(crate) use places::{ConnectionLimits, ConnectionMetrics, Places};
 
 /// Time within which a client must send the head of its first request.
 const HEAD_TIME_OUT: Duration = Duration::from_secs(10);
-/// Time for which a connection may be idle.
+/// Time for which a connection may stay idle.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
-/// Time within which a client must disconnect when it is asked to.
+/// Time within which a client must disconnect when asked to.
 const DISCONNECT_TIME_OUT: Duration = Duration::from_secs(1);
 /// Listening socket, and the settings with which it is served.
 pub(crate) struct Listener {
@@ -39,7 +39,7 @@ pub(crate) struct Listener {
     pub(crate) workers: usize,
     /// Time for accepted requests to finish at shutdown.
     pub(crate) shutdown_time: Duration,
-    /// True if each refusal of what is no request is logged at `info`.
+    /// True if each refusal of malformed requests is logged at `info`.
     pub(crate) tells_refusals: bool,
 }
 
@@ -47,7 +47,7 @@ impl Listener {
     /// Serves an application. The caller handles signals.
     ///
     /// # Errors
-    /// If the socket can't be used.
+    /// Fails if the socket can't be used.
     pub(crate) fn serve<F, I, S, B>(self, app: F) -> io::Result<Server>
     where
         F: Fn() -> I + Send + Clone + 'static,
@@ -65,7 +65,7 @@ impl Listener {
             .workers(workers)
             .max_concurrent_connections(places.share_of(workers))
             .shutdown_timeout(shutdown_time.as_secs())
-            // Signals are handled in `serve/until_stopped.rs`, which stops both listeners in their order.
+            // Signals are handled in `serve/until_stopped.rs`, which stops both listeners in order.
             .disable_signals();
         let stopping = server.graceful_shutdown_signal();
         let name = places.listener();
@@ -94,8 +94,7 @@ type Admitted = (Connection<TcpStream>, Protocol, Option<SocketAddr>);
 fn admit(stream: TcpStream, places: &Places, tells_refusals: bool) -> Ready<Result<Admitted, DispatchError>> {
     let admitted = stream.peer_addr().and_then(|peer| {
         let Some(place) = places.take(peer.ip()) else {
-            // A reset leaves nothing of the connection in the kernel,
-            // which a flood of refused ones would fill otherwise.
+            // A reset leaves no trace of the connection in the kernel; otherwise a flood of refused ones would fill it.
             connection::cut(&stream);
             return Err(io::ErrorKind::ConnectionRefused.into());
         };

@@ -1,8 +1,8 @@
-//! Messages to people who are not looking: to owners about their merchant, to operators about the service.
+//! Messages to people who are not watching: to owners about their merchant, to operators about the service.
 //!
-//! They leave by e-mail and by webhook, each with its own memory of what it reported, and none waits for the other.
-//! Each minute this looks for news that were not reported yet. What was reported is stored with the person, so one of
-//! several nodes sends. A message is sent at least once: again, if its server may not have taken it.
+//! They are sent by e-mail and by webhook. Each channel keeps its own record of reported news, and neither waits for
+//! the other. Unreported news is collected every minute. The record is stored with the person, so only one of several
+//! nodes sends a message. Messages are sent at least once: again, if the server may not have accepted them.
 
 mod by_mail;
 mod by_webhook;
@@ -40,40 +40,40 @@ use outage::OutageReport;
 use quita_services::audit::{Audit, Initiator};
 use quita_services::people::{Channel, MessageWebhooks, People, PeopleError};
 
-/// Rhythm of looks for news.
+/// Schedule of collecting news.
 pub(crate) const MESSAGES: Rhythm =
     Rhythm { name: JobName::Messages, every: Duration::from_secs(60), first_after: Duration::from_secs(30) };
-/// Age from which an outage is reported: most are shorter.
+/// Age from which an outage is reported: most outages are shorter.
 const LASTS_MS: u64 = 60_000;
 
-/// Looks for news and sends them.
+/// Runner that collects news and sends it.
 pub(crate) struct MessageRunner {
     notifier: Notifier,
     service: WatchedService,
-    /// Operators as they were read last, for the time when the store is away.
+    /// Operators as last read, for times when the store is away.
     operators: Vec<Operator>,
     outage: OutageReport,
 }
 
-/// Service that operators are told about.
+/// Service whose problems are reported to operators.
 pub(crate) struct WatchedService {
     pub(crate) operators: Operators,
     pub(crate) payments: Payments,
     pub(crate) links: Vec<Arc<Link>>,
 }
 
-/// Parts of the service that send messages, and remember that they did.
+/// Parts of the service that are needed to send messages and to record them as sent.
 pub(crate) struct MessageParts<'a> {
     pub(crate) store: Arc<dyn WholeStore>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) strongbox: Strongbox,
-    /// Sender of this thread, with the policy of addresses of all webhooks.
+    /// Sender of this thread, with the address policy of all webhooks.
     pub(crate) sender: Rc<dyn WebhookSender>,
-    /// Server that takes e-mails, where there is one.
+    /// Server that accepts e-mails, if there is one.
     pub(crate) mail: Option<&'a MailConfig>,
     pub(crate) public_url: String,
     pub(crate) audit: Audit,
-    /// This node, as the audit log names it.
+    /// This node, as named in the audit log.
     pub(crate) node: Initiator,
 }
 
@@ -81,7 +81,7 @@ impl MessageRunner {
     /// Prepares the messages.
     ///
     /// # Errors
-    /// If the way to the mail server can't be prepared, or a metric is registered already.
+    /// Fails if the connection to the mail server can't be prepared, or a metric is already registered.
     pub(crate) fn new(
         parts: MessageParts<'_>,
         service: WatchedService,
@@ -98,7 +98,7 @@ impl MessageRunner {
         Ok(Self { notifier, service, operators: Vec::new(), outage: OutageReport::default() })
     }
 
-    /// Reports news that were not reported yet. Fails as long as the mail server has not taken the last e-mail.
+    /// Sends unreported news. Fails as long as the mail server has not accepted the last e-mail.
     pub(crate) async fn pass(&mut self) -> JobOutcome {
         let round = self.notifier.begin_round();
         if let Some(away) = self.service.payments.store_away() {
@@ -131,7 +131,7 @@ impl MessageRunner {
     }
 }
 
-/// Reports news of the service to operators, and keeps those operators for an outage of the store.
+/// Reports news about the service to operators, and remembers those operators in case of an outage of the store.
 async fn report_to_operators(
     notifier: &Notifier,
     service: &WatchedService,
@@ -157,10 +157,10 @@ fn by_mail(mail: &MailConfig, registry: &Registry) -> anyhow::Result<ByMail> {
     Ok(ByMail::new(Arc::new(mailer(mail)?), MessageMetrics::of_mails(registry)?))
 }
 
-/// Makes the sender of e-mails, as it is configured.
+/// Creates the sender of e-mails, as configured.
 ///
 /// # Errors
-/// If the way to the mail server can't be prepared.
+/// Fails if the connection to the mail server can't be prepared.
 pub(crate) fn mailer(mail: &MailConfig) -> Result<SmtpMailer, CannotMail> {
     SmtpMailer::new(access(mail))
 }

@@ -1,5 +1,5 @@
-//! The nightly comparison of acquirers' lists with the payments. [`Nights`] decides what is due, and records what was
-//! done. This job calls it often.
+//! Nightly comparison of acquirers' lists with the payments. [`Nights`] decides which comparisons are due, and records
+//! those that were done. This job calls it often.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,26 +13,26 @@ use crate::acquirers::Link;
 use crate::jobs::{JobName, JobOutcome, Rhythm};
 use quita_config::Config;
 
-/// Rhythm of looks at the clock.
+/// Schedule of checking the clock.
 pub(crate) const NIGHTLY: Rhythm = Rhythm {
     name: JobName::NightlyComparison,
     every: Duration::from_secs(15),
     first_after: Duration::from_secs(15),
 };
 
-/// Text between two failures in the words of a pass.
+/// Separator of the failures in the result of a run.
 pub(crate) const BETWEEN_FAILURES: &str = "; ";
 
 /// Daily comparison of acquirers' lists.
 pub(crate) struct Nightly {
-    /// Schedule of comparisons; absent where nothing is compared automatically.
+    /// Schedule of comparisons; absent if nothing is compared automatically.
     nights: Option<Nights>,
     links: Vec<Arc<Link>>,
     operators: Operators,
 }
 
 impl Nightly {
-    /// Compares with the payments in this store, at the configured time.
+    /// Creates the comparison with the payments in this store, at the configured time.
     pub(crate) fn new(
         config: &Config,
         store: Arc<dyn WholeStore>,
@@ -55,7 +55,8 @@ impl Nightly {
         self.nights.is_some()
     }
 
-    /// Runs due comparisons, and reports to every node those that failed. Fails as long as one that failed has not succeeded.
+    /// Runs due comparisons, and reports failed ones to every node. Fails as long as a failed comparison has not
+    /// succeeded.
     pub(crate) async fn pass(&mut self) -> JobOutcome {
         let Some(nights) = &mut self.nights else { return Ok(()) };
         for link in &self.links {
@@ -66,7 +67,7 @@ impl Nightly {
         }
         let failures = nights.failures();
         let failure = (!failures.is_empty()).then(|| failures.join(BETWEEN_FAILURES));
-        // Reported also without a failure, or nodes would go on showing one that has passed.
+        // Reported even without a failure; otherwise nodes would continue to show one that has passed.
         self.operators.report_comparison(failure.as_deref());
         failure.map_or(Ok(()), Err)
     }

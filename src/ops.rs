@@ -1,4 +1,4 @@
-//! The operators' listener: health, metrics, exceptions, and the operator's console. Loopback by default.
+//! The operators' listener: health, metrics, exceptions, and the operator's console. Bound to loopback by default.
 
 mod health;
 mod known_hosts;
@@ -31,7 +31,7 @@ const EXCEPTIONS: usize = 500;
 /// Serves the operators' listener.
 ///
 /// # Errors
-/// If the socket can't be used.
+/// Fails if the socket can't be used.
 pub(crate) fn listen(
     listener: Listener,
     payments: Payments,
@@ -68,7 +68,7 @@ async fn answer(hosts: KnownHosts, request: ServiceRequest, next: Next<BoxBody>)
     .await
 }
 
-/// `GET /metrics`, in Prometheus text.
+/// Handles `GET /metrics`, in the Prometheus text format.
 async fn metrics(registry: Data<Registry>) -> Result<HttpResponse, ApiError> {
     let encoder = TextEncoder::new();
     let mut text = Vec::new();
@@ -102,7 +102,7 @@ impl<'a> From<&'a Exception> for ExceptionView<'a> {
     }
 }
 
-/// `GET /ops/exceptions`: what needs a person, newest first.
+/// Handles `GET /ops/exceptions`: returns the exceptions that need a person, newest first.
 async fn exceptions(console: Data<OperatorConsole>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     #[derive(Serialize)]
     struct Exceptions<'a> {

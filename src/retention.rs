@@ -1,4 +1,4 @@
-//! Retention of personal data: what is old enough is erased by one of the nodes, and removed from every memory.
+//! Retention of personal data: one of the nodes erases data that is old enough, and every node removes it from memory.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,35 +13,35 @@ use quita_ports::{AuditEraser, Clock, WholeStore};
 use quita_services::erasure::ErasureTally;
 use quita_services::retention::{KeptFor, Retention};
 
-/// Rhythm of looks for payments that have rested long enough: five lookups along an index of resting payments.
+/// Schedule of the search for payments that have long been at rest: five lookups in an index of resting payments.
 pub(crate) const RETENTION: Rhythm =
     Rhythm { name: JobName::Retention, every: Duration::from_secs(15), first_after: Duration::from_secs(15) };
 
-/// Wait after payments that can't be read. They stay, and are not looked at all the time.
+/// Wait after payments that can't be read. They stay due, but must not be retried all the time.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(3_600);
 
 /// Time after which a paid payment is finished.
 pub(crate) const PAID_FOR_MS: u64 = 180 * DAY_MS;
 
-/// Rhythm of looks for payers that another process has erased.
+/// Schedule of the search for payers that another process has erased.
 pub(crate) const ERASURES: Rhythm =
     Rhythm { name: JobName::Erasures, every: Duration::from_secs(1), first_after: Duration::ZERO };
 
 /// Time within which an erased payer disappears from the memory of every running service.
 pub(crate) const FORGOTTEN_WITHIN: Duration = Duration::from_secs(2);
 
-/// Periodic erasure of payers that were kept for long enough.
+/// Periodic erasure of payers that were kept long enough.
 pub(crate) struct RetentionRunner {
-    /// Absent where payers are kept for ever.
+    /// Absent if payers are kept forever.
     retention: Option<Retention>,
     erased: IntCounter,
 }
 
 impl RetentionRunner {
-    /// Makes the erasure in this store, as it is configured.
+    /// Creates the erasure in this store, as configured.
     ///
     /// # Errors
-    /// Fails if the metric is registered already.
+    /// Fails if the metric is already registered.
     pub(crate) fn new(
         config: &Config,
         store: Arc<dyn WholeStore>,
@@ -66,14 +66,14 @@ impl RetentionRunner {
         self.retention.is_some()
     }
 
-    /// Erases due payers.
+    /// Erases payers that are due.
     pub(crate) async fn pass(&mut self) -> Pass {
         let Some(retention) = &mut self.retention else { return Pass::from(Ok(())) };
         match retention.erase_due(|erased| self.erased.inc_by(erased)).await {
             Ok(ErasureTally { erased: 0, left: 0, .. }) => Pass::from(Ok(())),
             Ok(ErasureTally { erased, left, .. }) => {
                 tracing::info!(erased, left, "payers were erased that were kept for long enough");
-                // What is left can't be read and stays due, so the usual rhythm would try it every 15 seconds for ever.
+                // The rest can't be read and stays due, so the usual schedule would retry it every 15 seconds forever.
                 if left > 0 { Pass::again_in(Ok(()), LOOK_AGAIN_AFTER) } else { Pass::from(Ok(())) }
             }
             Err(error) => {
@@ -84,7 +84,7 @@ impl RetentionRunner {
     }
 }
 
-/// Makes this process forget payments whose payers were erased, by itself or by another process.
+/// Removes payments whose payers were erased, by this or another process, from this process's memory.
 pub(crate) async fn follow_erasures(follower: &mut ErasureFollower) -> JobOutcome {
     follower.follow().await.map(drop).map_err(|denied| {
         tracing::debug!(%denied, "payers that were erased could not be forgotten; it is tried again");

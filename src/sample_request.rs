@@ -12,7 +12,7 @@ const BODY: &str = "\"currency\":\"BRL\",\"paymentDetails\":{\
     \"number\":\"100\",\"neighborhood\":\"Consolação\",\"city\":\"São Paulo\",\"state\":\"SP\",\
     \"zipCode\":\"01304000\"}}";
 
-/// Returns the body, with or without a receiver of webhooks.
+/// Returns the body, with or without a webhook receiver.
 pub(crate) fn body(postback_url: Option<&str>) -> String {
     body_of(AMOUNT_CENTS, postback_url)
 }
@@ -23,14 +23,14 @@ pub(crate) fn body_of(amount_cents: u64, postback_url: Option<&str>) -> String {
     format!("{{\"paymentMethod\":\"pix\",\"amount\":{amount_cents},{BODY}{postback}}}")
 }
 
-/// Returns the body with other terms than a PIX of R$ 100,00 without a receiver.
+/// Returns the body with terms other than a PIX of R$ 100,00 without a receiver.
 pub(crate) fn body_with(terms: Map<String, Value>) -> String {
     let mut body: Map<String, Value> = serde_json::from_str(&body(None)).unwrap_or_default();
     body.extend(terms);
     Value::Object(body).to_string()
 }
 
-/// Returns a shell command that sends the request as pasted.
+/// Returns a shell command that can be pasted to send the request.
 pub(crate) fn curl(url: &str, key: &str, postback_url: Option<&str>) -> String {
     let body = body(postback_url);
     format!(

@@ -1,4 +1,4 @@
-//! `quita serve`: everything wired together, from the first line of the log to the last.
+//! `quita serve`: connects all parts, from the first line of the log to the last.
 
 mod background;
 mod core;
@@ -29,7 +29,7 @@ use resources::Resources;
 use servers::Servers;
 use until_stopped::serve;
 
-/// Time for each last write at shutdown.
+/// Time limit for each last write at shutdown.
 const LAST_WRITE_WITHIN: Duration = Duration::from_secs(2);
 
 /// Replaceable parts of a serving program: the acquirers and the clock.
@@ -42,13 +42,13 @@ pub struct Outside {
 enum Acquirers {
     /// The program's own acquirers, which are never reconfigured.
     Own(Vec<Arc<dyn AcquirerFactory>>),
-    /// Acquirers of the configuration, with the way to read it again.
+    /// Acquirers of the configuration, and the function to read it again.
     Configured(Option<Reread>),
 }
 
 impl Outside {
-    /// Uses these acquirers and this wall clock. The acquirers must have the configured names, since their notices are
-    /// authenticated by name.
+    /// Uses these acquirers and this wall clock. The acquirers must have the configured names, because their notices
+    /// are authenticated by name.
     pub fn new(acquirers: Vec<Arc<dyn AcquirerFactory>>, clock: Arc<dyn Clock>) -> Self {
         Self { acquirers: Acquirers::Own(acquirers), clock }
     }
@@ -62,7 +62,7 @@ impl Outside {
 /// Runs the service until a signal stops it. At SIGHUP it reads the configuration again with `reread`.
 ///
 /// # Errors
-/// Fails if it can't start; the message says what to do.
+/// Fails if it can't start; the message explains what to do.
 pub async fn run(config: Config, reread: Reread) -> anyhow::Result<()> {
     run_with(config, Outside::configured(Some(reread))).await
 }
@@ -70,7 +70,7 @@ pub async fn run(config: Config, reread: Reread) -> anyhow::Result<()> {
 /// Runs the service with the caller's acquirers and clock.
 ///
 /// # Errors
-/// Fails if it can't start; the message says what to do.
+/// Fails if it can't start; the message explains what to do.
 pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let (mut resources, sockets) = Resources::open(&config, outside).await?;
     announce_missing_acquirers(&config);
@@ -87,7 +87,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     {
         tracing::warn!("{warning}");
     }
-    // The last step that can fail: a password that is made but not printed would be lost.
+    // This is the last step that can fail: a password that was created but not printed would be lost.
     let access = Access::new(core.store.clone(), core.strongbox.clone(), Arc::clone(&resources.clock));
     let welcome = first_run::prepare(&config, &access, &people).await?;
     let api_address = resources.api_address;
@@ -100,22 +100,22 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         "the service is ready"
     );
     welcome.print(&config, api_address, ops_address);
-    // Jobs start only now, because nothing after this line can fail and leave them running.
+    // Jobs start only now, because no step after this one can fail and leave them running.
     background.start(&mut core.jobs, edge.clone());
     let recorders = Recorders::start(audit_watch, &core);
-    // If a listener fails, what waits to be stored is stored all the same.
+    // If a listener fails, pending writes are stored nevertheless.
     let end_streams = || console.streams.close();
     let served =
         serve(api, ops, &core.system, reload, &*resources.store, config.shutdown_time, end_streams).await;
-    // Jobs end before the actors: a pass that still ran would ask a system that is gone.
+    // Jobs end before the actors: otherwise a run in progress would call actors that are gone.
     core.jobs.stop();
-    // The job stores them every 15 seconds, so without this the last ones would be lost at each restart.
+    // The job stores them every 15 seconds, so otherwise the last ones would be lost at each restart.
     if tokio::time::timeout(LAST_WRITE_WITHIN, store_last_uses(&edge)).await.is_err() {
         tracing::debug!("when keys were last used could not be stored in time");
     }
     recorders.stop(LAST_WRITE_WITHIN).await;
     let node = core.system.operators();
-    // The actors stop after the servers, so that accepted requests get their answers and confirmations are stored.
+    // The actors stop after the servers, so that accepted requests are answered and confirmations are stored.
     core.system.stop().await;
     let has_left = matches!(tokio::time::timeout(LAST_WRITE_WITHIN, node.leave()).await, Ok(Ok(())));
     if !has_left && matches!(config.store, StoreUrl::Mongo(_)) {
@@ -126,7 +126,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     Ok(served?)
 }
 
-/// Logs which methods no acquirer takes of live keys, in production: somebody may expect money there.
+/// Logs, in production, which methods no acquirer accepts with live keys: somebody may expect money from them.
 fn announce_missing_acquirers(config: &Config) {
     let missing = config.methods_without_acquirer(Mode::Live);
     if config.environment == Environment::Production && !missing.is_empty() {
@@ -137,7 +137,7 @@ fn announce_missing_acquirers(config: &Config) {
     }
 }
 
-/// Registers the acquirers' metrics, and returns what SIGHUP reloads, if anything.
+/// Registers the acquirers' metrics, and returns the reload to be run at SIGHUP, if any.
 fn reload(
     config: &Config,
     resources: &mut Resources,

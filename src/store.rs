@@ -18,25 +18,25 @@ pub(crate) use probe::{PROBE, probe};
 /// Purpose for which a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// To serve payments. One process at a time does so on an embedded store.
+    /// Serving payments. An embedded store allows one such process at a time.
     Serve,
-    /// To work on a store that a service has made and may be serving: keys, secrets, checks. Makes none.
+    /// Working on a store that a service has created and may be serving: keys, secrets, checks. Never creates a store.
     Maintenance,
 }
 
-/// Failure to open the store. URLs are without their password.
+/// Failure to open the store. URLs are shown without their password.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum OpenError {
-    /// There is none, and it was not opened to serve it.
+    /// There is no store, and it was not opened for serving.
     #[error(
         "There is no store at {url}, and only `quita serve` makes one.\nStart it once with the same store, then call \
          this again; or name another store with --store URL or QUITA_STORE."
     )]
     Missing {
-        /// URL at which none was found.
+        /// URL at which no store was found.
         url: String,
     },
-    /// Another process serves it, and it was opened to serve it.
+    /// Another process is serving the store, and it was opened for serving.
     #[error(
         "another process serves the store {url}.\nStop that process first, or give this one a store of its own with \
          --store sqlite:PATH or QUITA_STORE."
@@ -45,7 +45,7 @@ pub enum OpenError {
         /// URL of the store.
         url: String,
     },
-    /// Its URL has a mistake, which no restart mends.
+    /// The URL has a mistake, which no restart fixes.
     #[error(
         "the store {url} can't be used, since its URI has a mistake: {mistake}.\nMend it in the option store or in \
          QUITA_STORE."
@@ -53,10 +53,10 @@ pub enum OpenError {
     Misnamed {
         /// URL of the store.
         url: String,
-        /// Mistake in it.
+        /// Mistake in the URL.
         mistake: String,
     },
-    /// There is one, or one is to be made, and that failed.
+    /// An existing store could not be opened, or a new one could not be created.
     #[error("the store {url} can't be used: {cause}\n{advice}")]
     Unusable {
         /// URL of the store.
@@ -74,11 +74,11 @@ impl OpenError {
         Self::Missing { url: url.clone().with_whole_path().to_string() }
     }
 
-    /// Returns true if the configuration is wrong, which a restart does not mend.
+    /// Returns true if the configuration is wrong, which a restart does not fix.
     pub const fn is_refusal(&self) -> bool {
         match self {
             Self::Misnamed { .. } => true,
-            // A restart may mend these: the other process ends, the volume is mounted, the database answers again.
+            // A restart may fix these: the other process ends, the volume is mounted, or the database answers again.
             Self::Missing { .. } | Self::Served { .. } | Self::Unusable { .. } => false,
         }
     }
@@ -88,7 +88,7 @@ impl OpenError {
     }
 }
 
-/// Opens the store. For serving, it is made if missing.
+/// Opens the store. If it is opened for serving, it is created if missing.
 ///
 /// # Errors
 /// [`OpenError`], to be shown to the person who started the program.
@@ -100,10 +100,11 @@ pub async fn open(url: &StoreUrl, purpose: Purpose) -> Result<Arc<dyn WholeStore
     Ok(opened.whole())
 }
 
-/// Opens the store to serve it. Says so if that made it: whoever named another one by mistake has lost nothing yet.
+/// Opens the store for serving. Logs the creation of a new store: if the wrong one was named, nothing has been lost
+/// yet.
 ///
 /// # Errors
-/// As [`open`].
+/// Same as for [`open`].
 pub(crate) async fn open_to_serve(
     url: &StoreUrl,
     environment: Environment,
@@ -123,17 +124,17 @@ pub(crate) async fn open_to_serve(
     Ok(opened.whole())
 }
 
-/// Store of a known kind, which can do more than every store can.
+/// Store of a known kind, which offers more than all stores have in common.
 #[derive(Debug, Clone)]
 pub(crate) enum OpenedStore {
-    /// One file of this machine.
+    /// One file on this machine.
     Embedded(Arc<EmbeddedStore>),
     /// One database of a replica set.
     Mongo(Arc<MongoStore>),
 }
 
 impl OpenedStore {
-    /// Returns it as any store.
+    /// Returns the store as a store of any kind.
     pub(crate) fn whole(&self) -> Arc<dyn WholeStore> {
         match self {
             Self::Embedded(store) => store.clone(),
@@ -141,10 +142,10 @@ impl OpenedStore {
         }
     }
 
-    /// Tries whether it takes writes, and leaves none.
+    /// Checks whether the store accepts writes, without leaving one behind.
     ///
     /// # Errors
-    /// Why it takes none.
+    /// Fails with the reason why it accepts none.
     pub(crate) async fn try_write(&self) -> Result<(), StoreError> {
         match self {
             Self::Embedded(store) => store.try_write().await,
@@ -160,7 +161,7 @@ impl OpenedStore {
     }
 }
 
-/// Returns the mistake in a URL that shows without a connection, if there is one.
+/// Returns the mistake in a URL that can be found without a connection, if there is one.
 pub(crate) fn mistake(url: &StoreUrl) -> Option<String> {
     match url {
         StoreUrl::Embedded(_) => None,
@@ -190,10 +191,10 @@ async fn open_or_make(url: &StoreUrl) -> Result<OpenedStore, OpenError> {
     opened.map_err(|cause| OpenError::unusable(url, cause))
 }
 
-/// Opens a store that is there, to work on it beside who serves it.
+/// Opens an existing store, to work on it alongside the process that serves it.
 ///
 /// # Errors
-/// As [`open`].
+/// Same as for [`open`].
 pub(crate) async fn open_existing(url: &StoreUrl) -> Result<OpenedStore, OpenError> {
     refuse_mistake(url)?;
     let opened = match url {
@@ -206,13 +207,13 @@ pub(crate) async fn open_existing(url: &StoreUrl) -> Result<OpenedStore, OpenErr
     opened.map_err(|cause| OpenError::unusable(url, cause))?.ok_or_else(|| OpenError::missing(url))
 }
 
-/// A store, and the same one as an upgrade works on it.
+/// Store, and the same store for an upgrade.
 pub(crate) type ToUpgrade = (Arc<dyn WholeStore>, Arc<dyn UpgradeStore>);
 
-/// Opens a store that is there to bring it into the newest form of this program.
+/// Opens an existing store to convert it to this program's newest form.
 ///
 /// # Errors
-/// As [`open`].
+/// Same as for [`open`].
 pub(crate) async fn open_to_upgrade(url: &StoreUrl) -> Result<ToUpgrade, OpenError> {
     Ok(match open_existing(url).await? {
         OpenedStore::Embedded(store) => (store.clone(), store),
@@ -223,7 +224,7 @@ pub(crate) async fn open_to_upgrade(url: &StoreUrl) -> Result<ToUpgrade, OpenErr
 /// Shows in the metrics which kind of store holds the payments.
 ///
 /// # Errors
-/// Fails if the registry has that metric already.
+/// Fails if the registry already has that metric.
 pub fn register(url: &StoreUrl, registry: &Registry) -> Result<(), prometheus::Error> {
     let help = "1 for the kind of store that holds the payments: embedded or mongodb";
     let info = IntGaugeVec::new(Opts::new("quita_store_info", help), &["kind"])?;

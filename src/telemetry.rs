@@ -1,7 +1,7 @@
 //! Logging: to stderr, for people or as JSON.
 //!
-//! A line carries ids, never bodies, names, documents, e-mail addresses or tokens. Third-party crates may log what
-//! they send, so they are held at `warn`, whatever level is configured.
+//! Lines contain ids, never bodies, names, documents, e-mail addresses or tokens. Third-party crates may log the data
+//! that they send, so they are limited to `warn`, whatever level is configured.
 
 use std::io::{self, IsTerminal};
 
@@ -17,11 +17,11 @@ use quita_config::{LogConfig, LogFormat, LogLevel};
 /// Prefix of the names of our crates.
 const OURS: &str = "quita";
 
-/// Log target at which the HTTP server reports bytes that are not HTTP. Anybody can send them, so they are not our
+/// Log target at which the HTTP server reports bytes that are not HTTP. Anyone can send them, so they are not our
 /// errors.
 const MALFORMED_REQUESTS: &str = "actix_http::h1::dispatcher";
 
-/// Error of a second start of logging.
+/// Error if logging is started a second time.
 #[derive(Debug, Error)]
 #[error("logging can't be started: {0}")]
 pub struct TelemetryError(#[from] tracing_subscriber::util::TryInitError);
@@ -29,7 +29,7 @@ pub struct TelemetryError(#[from] tracing_subscriber::util::TryInitError);
 /// Starts logging for the whole process.
 ///
 /// # Errors
-/// [`TelemetryError`] if it was started before.
+/// [`TelemetryError`] if it has already been started.
 pub fn start(config: LogConfig) -> Result<(), TelemetryError> {
     let layer: Box<dyn Layer<Registry> + Send + Sync> = match config.format {
         LogFormat::Human => {

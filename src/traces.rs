@@ -36,10 +36,10 @@ impl Traces {
         self.0.clone().map(|tracer| -> Arc<dyn Tracer> { tracer })
     }
 
-    /// Sends the remaining spans, for two seconds at most.
+    /// Sends the remaining spans, for at most two seconds.
     pub(crate) async fn stop(self) {
         let Some(tracer) = self.0 else { return };
-        // `stop` blocks its thread, and the tasks of this one must go on to end meanwhile.
+        // `stop` blocks its thread, but the tasks on this one must continue until they end.
         if let Err(error) = tokio::task::spawn_blocking(move || tracer.stop()).await {
             tracing::error!(%error, "the last traces were not sent");
         }

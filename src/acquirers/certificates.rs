@@ -1,4 +1,4 @@
-//! Expiry of our certificates: reported while there is time to get another one.
+//! Expiry of our certificates: reported while there is still time to renew them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use quita_ports::Clock;
 use super::Link;
 use crate::jobs::{JobName, Rhythm};
 
-/// Rhythm of looks. A certificate from a reloaded configuration is seen at the next one.
+/// Schedule of the checks. A certificate from a reloaded configuration is seen at the next one.
 pub(crate) const CERTIFICATES: Rhythm =
     Rhythm { name: JobName::Certificates, every: Duration::from_secs(60), first_after: Duration::ZERO };
-/// Time before its end from which a certificate is reported, in milliseconds.
+/// Remaining validity below which a certificate is reported, in milliseconds.
 pub(crate) const ENDS_SOON_MS: i64 = 30 * 24 * 3_600 * 1_000;
 
-/// Watch over the certificates of all acquirers.
+/// Monitor of the certificates of all acquirers.
 pub(crate) struct CertificateWatch {
     links: Vec<Arc<Link>>,
     clock: Arc<dyn Clock>,
@@ -25,12 +25,12 @@ pub(crate) struct CertificateWatch {
 }
 
 impl CertificateWatch {
-    /// Watches the certificates of these acquirers.
+    /// Creates a monitor of these acquirers' certificates.
     pub(crate) fn new(links: Vec<Arc<Link>>, clock: Arc<dyn Clock>) -> Self {
         Self { links, clock, told: ReportedAges::default() }
     }
 
-    /// Looks at each certificate.
+    /// Checks each certificate.
     pub(crate) fn look(&mut self) {
         for state in self.links.iter().filter_map(|link| link.state()) {
             if let Some(until) = state.certificate_until {
@@ -40,7 +40,7 @@ impl CertificateWatch {
     }
 }
 
-/// State of a certificate, by its end.
+/// State of a certificate, by its expiry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Age {
     Good,
@@ -58,16 +58,16 @@ impl Age {
     }
 }
 
-/// Last reported age of each certificate.
+/// Last reported state of each certificate.
 #[derive(Debug, Default)]
 struct ReportedAges(HashMap<AcquirerName, Age>);
 
 impl ReportedAges {
-    /// Logs a certificate whose age has changed. Returns true if it did.
+    /// Logs a certificate whose state has changed. Returns true if it logged one.
     fn tell(&mut self, acquirer: &AcquirerName, until: Timestamp, now: Timestamp) -> bool {
         let age = Age::of(until, now);
         let before = self.0.insert(acquirer.clone(), age).unwrap_or(Age::Good);
-        // Logged when its age changes: the same line each minute would hide everything else.
+        // Logged only when the state changes: the same line every minute would bury everything else.
         if before == age {
             return false;
         }

@@ -20,7 +20,7 @@ use quita_ports::{AcquirerFactory, Clock, NumberRange};
 use super::Site;
 use quita_config::acquirer::{AcquirerConfig, AdapterConfig};
 
-/// Configured acquirer, ready to be called.
+/// Configured acquirer that is ready to be called.
 pub(crate) struct Link {
     adapter: Adapter,
     status: Arc<LinkStatus>,
@@ -42,9 +42,9 @@ pub(crate) struct LinkState {
     pub(crate) acquirer: AcquirerName,
     /// Address of the provider.
     pub(crate) address: String,
-    /// End of our certificate, if there is one.
+    /// Expiry of our certificate, if there is one.
     pub(crate) certificate_until: Option<Timestamp>,
-    /// End of the access token, if there is one.
+    /// Expiry of the access token, if there is one.
     pub(crate) token_until: Option<Timestamp>,
     pub(crate) last_success: Option<Timestamp>,
     pub(crate) last_error: Option<LinkError>,
@@ -53,7 +53,7 @@ pub(crate) struct LinkState {
 }
 
 impl Link {
-    /// Makes the adapter. Nothing is sent.
+    /// Creates the adapter. Nothing is sent.
     pub(crate) fn open(
         acquirer: &AcquirerConfig,
         site: &Site,
@@ -114,7 +114,7 @@ impl Link {
         self.configured().clone()
     }
 
-    /// Returns the state, or `None` if there is no provider outside.
+    /// Returns the state, or `None` if there is no external provider.
     pub(crate) fn state(&self) -> Option<LinkState> {
         let configured = self.configured();
         let address = configured.adapter.address()?.to_owned();
@@ -136,13 +136,13 @@ impl Link {
         })
     }
 
-    /// Returns how many token requests ended this way, or `None` if the link never requests tokens.
+    /// Returns how many token requests had this outcome, or `None` if the link never requests tokens.
     pub(super) fn token_requests(&self, outcome: TokenOutcome) -> Option<u64> {
         token_url(&self.configured().adapter)?;
         Some(self.status.token_requests(outcome))
     }
 
-    /// Has the bank call our address, if it is configured so. `None` if no address can be registered there.
+    /// Registers our callback address at the bank, if that is configured. `None` if no address can be registered there.
     pub(super) async fn register_webhook(&self) -> Option<RegistrationOutcome> {
         match &self.adapter {
             Adapter::ApiPix(api_pix) => Some(api_pix.register_webhook().await),
@@ -151,7 +151,7 @@ impl Link {
         }
     }
 
-    /// Returns true if the bank switches our address off once callbacks failed.
+    /// Returns true if the bank disables our address after failed callbacks.
     pub(super) const fn may_lose_webhook(&self) -> bool {
         match &self.adapter {
             Adapter::Sicoob(_) => true,
@@ -162,12 +162,12 @@ impl Link {
     /// Prepares another configuration of the same acquirer. Changes nothing yet.
     ///
     /// # Errors
-    /// Fails if there can be no connections with it, or if its certificate is another one that has ended.
+    /// Fails if no connections are possible with it, or if its certificate is a different one that has expired.
     pub(super) fn prepare(&self, acquirer: &AcquirerConfig) -> anyhow::Result<Prepared> {
         let identity = |config: &AcquirerConfig| config.adapter.tls().and_then(|tls| tls.identity.clone());
         let wanted = identity(acquirer);
         let until = wanted.as_ref().and_then(ClientIdentity::until);
-        // The one in use may work for longer than the one that would replace it.
+        // The certificate in use may be valid for longer than its replacement.
         if let Some(until) = until.filter(|until| *until <= self.clock.now())
             && wanted != identity(&self.configured())
         {
@@ -183,7 +183,7 @@ impl Link {
         Ok(Prepared { acquirer: acquirer.clone(), exchange })
     }
 
-    /// Uses it from the next call on. Calls under way end with the configuration that they began with.
+    /// Uses the prepared configuration from the next call on. Calls in progress end with the one that they began with.
     pub(super) fn take(&self, Prepared { acquirer, exchange }: Prepared, site: &Site) {
         match (&self.adapter, &acquirer.adapter, exchange) {
             (Adapter::Sandbox(factory), AdapterConfig::Sandbox(sandbox), _) => {
@@ -212,21 +212,21 @@ impl Link {
                 _,
             ) => return,
         }
-        // Noted after the factory took it, so that the state never shows an address or certificate that is not in use.
+        // Recorded after the factory took it, so the state never shows an address or certificate that is not in use.
         *self.configured() = acquirer;
     }
 
-    /// Notes another standing, which the routing table has too.
+    /// Records another priority and weight, which the routing table uses too.
     pub(super) fn note_standing(&self, priority: u32, weight: u32) {
         let mut configured = self.configured();
         (configured.spec.priority, configured.spec.weight) = (priority, weight);
     }
 
-    /// Asks the provider about something that does not exist. The answer "unknown" proves that address, certificate
-    /// and token are right, and nothing is changed.
+    /// Asks the provider about something that does not exist. The answer "unknown" proves that address, certificate and
+    /// token are right, without changing anything.
     ///
     /// # Errors
-    /// Fails with the reason, if there is another answer or none.
+    /// Fails with the reason if the answer is a different one or missing.
     pub(crate) async fn ask_something_unknown(&self) -> Result<(), String> {
         match &self.adapter {
             Adapter::Sandbox(_) => Ok(()),
@@ -275,8 +275,9 @@ fn token_url(adapter: &AdapterConfig) -> Option<&str> {
     }
 }
 
-/// Checks that our numbers are among those that the bank leaves to its customer, and have a check digit where it wants one.
-/// The bank lists numbers that are free, without that digit: those of ours that it has had already are before its ranges.
+/// Checks that our numbers are within the bank's ranges for its customer, and have a check digit where the bank wants
+/// one. The bank lists free numbers without that digit. Those of our numbers that it has already received come before
+/// its ranges.
 fn fits(ours: &NumberRange, ranges: &[BankRange]) -> Result<(), String> {
     let first = u64::from(ours.first);
     let last = u64::from(ours.last);

@@ -1,4 +1,4 @@
-//! Metrics of the links to providers, read at each scrape.
+//! Metrics of the links to providers, collected at each scrape.
 
 use std::sync::Arc;
 
@@ -62,8 +62,8 @@ impl LinkMetrics {
             for outcome in TokenOutcome::ALL {
                 if let Some(count) = link.token_requests(outcome) {
                     let counter = self.requests.with_label_values(&[name, outcome.as_str()]);
-                    // The link counts by itself, whether or not anybody
-                    // scrapes. Only what is new since the last scrape is added.
+                    // The link counts by itself, whether or not anyone scrapes. Only the increase since the last scrape
+                    // is added.
                     counter.inc_by(count.saturating_sub(counter.get()));
                 }
             }
@@ -89,7 +89,7 @@ fn show(gauge: &IntGaugeVec, label: [&str; 1], value: Option<i64>) {
     match value {
         Some(value) => gauge.with_label_values(&label).set(value),
         None => {
-            // It fails if there is no value to remove, which is what is wanted.
+            // Removal fails if there is no value, which is the wanted state.
             gauge.remove_label_values(&label).ok();
         }
     }

@@ -1,5 +1,5 @@
 //! Registration of our callback address at banks. Nothing waits for it: without callbacks, the state of a charge is
-//! inquired anyway.
+//! still polled.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,31 +9,31 @@ use quita_acquirers::api_pix::RegistrationOutcome;
 use super::Link;
 use crate::jobs::{JobName, Pass, Rhythm};
 
-/// Waits after a failed registration: doubled from the first up to the longest.
+/// Waits after a failed registration, doubled from the first up to the longest.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 const LONGEST_WAIT: Duration = Duration::from_secs(3_600);
 
-/// Rhythm of registrations, once every bank has our address: then only those are asked that may have switched it off.
+/// Schedule of registrations once every bank has our address: only banks that may have disabled it are asked.
 pub(crate) const REGISTRATIONS: Rhythm =
     Rhythm { name: JobName::CallbackRegistration, every: LONGEST_WAIT, first_after: Duration::ZERO };
 
-/// Registration of our address at every bank that is configured so, until each bank has it.
+/// Registration of our address at every bank for which it is configured, until each has it.
 pub(crate) struct Registrations {
-    /// Banks that do not have it yet.
+    /// Banks that do not have our address yet.
     links: Vec<Arc<Link>>,
-    /// Banks that switch an address off whose callbacks failed, and are asked again and again.
+    /// Banks that disable an address after failed callbacks, and are therefore asked periodically.
     forgetful: Vec<Arc<Link>>,
     wait: Duration,
 }
 
 impl Registrations {
-    /// Registers at these banks.
+    /// Creates the registration at these banks.
     pub(crate) fn new(links: Vec<Arc<Link>>) -> Self {
         let forgetful = links.iter().filter(|link| link.may_lose_webhook()).cloned().collect();
         Self { links, forgetful, wait: FIRST_WAIT }
     }
 
-    /// Tries every bank that does not have our address yet. Once all have it, tries those that may have switched it off.
+    /// Tries every bank that does not have our address yet. Once all have it, tries those that may have disabled it.
     pub(crate) async fn pass(&mut self) -> Pass {
         if self.links.is_empty() {
             (self.links, self.wait) = (self.forgetful.clone(), FIRST_WAIT);
@@ -72,15 +72,15 @@ async fn is_to_be_tried_again(link: &Link, wait: Duration) -> bool {
         RegistrationOutcome::Failed(why) => {
             let wait_s = wait.as_secs();
             tracing::warn!(%acquirer, why, wait_s, "the bank can't be told where to call back; it is tried again");
-            // Only a failure is tried again. A foreign address is a decision
-            // of its owner, and stays until somebody decides otherwise.
+            // Only failures are retried. A foreign address is its owner's decision, and stays until somebody decides
+            // otherwise.
             return true;
         }
     }
     false
 }
 
-/// Returns true if the bank calls us back, or `None` if that is not configured.
+/// Returns true if the bank calls us back, or `None` if callbacks are not configured.
 pub(super) const fn is_registered(outcome: &RegistrationOutcome) -> Option<bool> {
     match outcome {
         RegistrationOutcome::Off => None,

@@ -1,5 +1,5 @@
-//! Reload at SIGHUP: priorities, weights, secrets and certificates of acquirers are read again. An invalid
-//! configuration changes nothing.
+//! Reload at SIGHUP: rereads priorities, weights, secrets and certificates of acquirers. An invalid configuration
+//! changes nothing.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use quita_config::acquirer::AcquirerConfig;
 use quita_config::problem::ConfigError;
 use quita_config::route;
 
-/// Function that reads the configuration again, as it was read at the start.
+/// Function that reads the configuration again, the way it was read at startup.
 #[derive(Clone)]
 pub struct Reread(Arc<dyn Fn() -> Result<Config, ConfigError> + Send + Sync>);
 
@@ -81,17 +81,17 @@ pub(crate) struct Reload {
     pub(crate) reread: Reread,
     pub(crate) links: Vec<Arc<Link>>,
     pub(crate) operators: Operators,
-    /// Configuration at the start of the service.
+    /// Configuration with which the service started.
     pub(crate) started: Config,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) metrics: ReloadMetrics,
 }
 
 impl Reload {
-    /// Reads the configuration, and applies what can change.
+    /// Reads the configuration again, and applies the changes that a running service can apply.
     pub(crate) async fn run(&self) {
         let reread = self.reread.clone();
-        // Reading files may block.
+        // Reading files may block the thread.
         let outcome = match tokio::task::spawn_blocking(move || reread.read()).await {
             Ok(Ok(config)) => self.take(&config),
             Ok(Err(ConfigError(problems))) => {
@@ -110,14 +110,15 @@ impl Reload {
             ReloadOutcome::Applied | ReloadOutcome::Unchanged => {
                 tracing::info!(outcome = outcome.as_str(), "the configuration was read anew");
             }
-            // Each reason was logged at ERROR.
+            // Each reason has been logged at ERROR.
             ReloadOutcome::Refused => {}
         }
     }
 
     fn take(&self, config: &Config) -> ReloadOutcome {
         let routes = self.routes(config);
-        // Everything is judged before the first change is applied: half of a configuration is worse than the old one.
+        // Everything is checked before the first change is applied: a half-applied configuration is worse than the old
+        // one.
         if !self.can_start_with(config) || !self.fits(&routes) {
             return ReloadOutcome::Refused;
         }
@@ -148,8 +149,8 @@ impl Reload {
                 "options besides those of acquirers have changed: they are taken at the next start"
             );
         }
-        // Compared with the routes in use and not with those of the
-        // start, because an earlier reload may have changed them.
+        // Compared with the routes in use rather than with those at startup, because an earlier reload may have changed
+        // them.
         let has_other_routes = self.operators.routing_version() != Some(routes.version());
         if changes.is_empty() && !has_other_routes {
             return ReloadOutcome::Unchanged;
@@ -162,7 +163,7 @@ impl Reload {
         ReloadOutcome::Applied
     }
 
-    /// Returns true if the next start can work with these secret keys.
+    /// Returns true if the next start can use these secret keys.
     fn can_start_with(&self, config: &Config) -> bool {
         let Some(current) = self.keyring.missing_in(&config.secret_keys) else { return true };
         tracing::error!(
@@ -174,7 +175,7 @@ impl Reload {
     }
 
     /// Returns the routes of this configuration for the running acquirers. An acquirer that is no longer configured
-    /// keeps its standing.
+    /// keeps its priority and weight.
     fn routes(&self, config: &Config) -> RoutingTable {
         let standing = |link: &Arc<Link>| {
             let running = link.config();
@@ -184,8 +185,8 @@ impl Reload {
         RoutingTable { standings: self.links.iter().map(standing).collect(), ..config.routes.clone() }
     }
 
-    /// Returns true if the routes are valid for the running acquirers, which may differ from those of the file.
-    /// Doubtful routes are logged.
+    /// Returns true if the routes are valid for the running acquirers, which may differ from those in the file.
+    /// Questionable routes are logged.
     fn fits(&self, routes: &RoutingTable) -> bool {
         let running: Vec<_> = self.links.iter().map(|link| link.config()).collect();
         let mut is_wrong = false;
@@ -208,8 +209,7 @@ impl Reload {
     }
 
     fn apply(&self, changes: Vec<Change<'_>>) {
-        // Addresses come from the configuration of the start: a
-        // changed public URL takes effect at the next start alone.
+        // Addresses come from the configuration at startup: a changed public URL only takes effect at the next start.
         let site = Site::new(&self.started, Arc::clone(&self.keyring));
         for Change { link, acquirer, standing, prepared } in changes {
             if let Some(Standing { priority, weight }) = standing {
@@ -264,7 +264,7 @@ fn find<'a>(config: &'a Config, name: &AcquirerName) -> Option<&'a AcquirerConfi
     config.acquirers.iter().find(|acquirer| acquirer.spec.name == *name)
 }
 
-/// Returns true if a running service applies a change of this key of an acquirer: priority, weight, secrets and
+/// Returns true if a running service can apply a change of this acquirer key: priority, weight, secrets and
 /// certificates.
 fn is_read_again(key: &str) -> bool {
     ["priority", "weight"].contains(&key) || key.ends_with("-file")
@@ -277,7 +277,7 @@ fn wants_restart(acquirer: &AcquirerName, keys: &str, what: &str) {
     );
 }
 
-/// Returns the changed options that take effect at the next start. Of a file with secrets, its contents count.
+/// Returns the changed options that take effect at the next start. Files with secrets are compared by content.
 fn changed_options<'a>(started: &'a Config, config: &'a Config) -> Vec<&'a str> {
     let mut changed = started.written.changed(&config.written);
     for (option, is_other) in [

@@ -1,4 +1,4 @@
-//! Client of the running service, which calls it like a merchant's program.
+//! API client that calls the running service the way a merchant's program does.
 
 use awc::http::header::HeaderMap;
 use awc::http::{Method, StatusCode};
@@ -26,12 +26,12 @@ pub(super) struct Api {
     pub(super) key: String,
 }
 
-/// Reads a key. A line that Windows wrote ends with a carriage return.
+/// Reads a key. A line written on Windows ends with a carriage return.
 fn key() -> impl TypedValueParser<Value = String> {
     NonEmptyStringValueParser::new().map(|key| key.trim().to_owned())
 }
 
-/// Returns true if a text has only characters of keys (RFC 4648, section 5).
+/// Returns true if a text consists only of characters that occur in keys (RFC 4648, section 5).
 fn may_be_key(text: &str) -> bool {
     text.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '_' | '-'))
 }
@@ -70,7 +70,7 @@ impl<'a> ApiRequest<'a> {
 /// Failed call.
 pub(super) struct FailedCall {
     pub(super) failure: Failure,
-    /// True if the same call may succeed later: there was no answer, or the service was busy or failed.
+    /// True if the same call may succeed later: there was no answer, or the service was overloaded or failed.
     pub(super) passes: bool,
 }
 
@@ -80,7 +80,7 @@ impl FailedCall {
     }
 }
 
-/// Parts of a refusal that are shown.
+/// Parts of a refusal that are shown to the user.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ShownRefusal {
@@ -104,7 +104,7 @@ impl Api {
         self.key.starts_with("qk_live_")
     }
 
-    /// Calls the service, and returns the JSON that it answered. `what` names the call in messages.
+    /// Calls the service, and returns the JSON of its answer. `what` names the call in messages.
     pub(super) async fn call(&self, what: &str, call: ApiRequest<'_>) -> Result<String, Failure> {
         self.exchange(what, call).await.map_err(|failed| failed.failure)
     }
@@ -153,7 +153,7 @@ impl Api {
         }
     }
 
-    /// Returns the address of a call, which keeps the path of the service.
+    /// Returns the address of a call, below the path of the service.
     fn place(&self, path: &str, query: &[(&str, String)]) -> Url {
         let mut url = self.url.clone();
         url.set_path(&format!("{}{path}", self.url.path().trim_end_matches('/')));
@@ -183,11 +183,11 @@ fn refused(what: &str, json: &str) -> Failure {
     let mut told = format!("{what}: {}", output::printable(message));
     let details = refusal.as_ref().map_or(&[][..], |refusal| refusal.details.as_slice());
     let lines = details.iter().map(|detail| match detail.field.as_str() {
-        // It is about the whole body.
+        // The violation concerns the whole body.
         "" => detail.message.clone(),
         field => format!("{field}: {}", detail.message),
     });
-    // The message already contains a single violation.
+    // The message already contains the violation if there is only one.
     for line in lines.filter(|line| details.len() > 1 || !message.starts_with(line.as_str())) {
         told.push_str(&format!("\n  {}", output::printable(&line)));
     }

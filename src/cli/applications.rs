@@ -1,4 +1,4 @@
-//! `quita applications`: endpoints of webhooks, and origins of pages.
+//! `quita applications`: webhook endpoints, and page origins.
 
 use clap::{Args, Subcommand};
 use quita_domain::access::{Application, Origins};
@@ -118,7 +118,7 @@ async fn set_webhook(command: SetWebhook) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads a URL by the rules of `postbackUrl`.
+/// Reads a URL according to the rules of `postbackUrl`.
 fn read_url(url: String, policy: PostbackPolicy) -> Result<String, Failure> {
     if !policy.allows(&url) {
         return Err(Failure::usage(BAD_WEBHOOK_URL));
@@ -155,7 +155,7 @@ async fn origins(SetOrigins { application, set, store }: SetOrigins) -> Result<(
     origins.iter().try_for_each(output::result)
 }
 
-/// Returns one application in columns.
+/// Returns the columns of one application.
 fn row(application: &Application) -> [String; 6] {
     let endpoint = |mode| application.endpoints.of(mode).map_or_else(|| "none".into(), output::printable);
     [
@@ -180,7 +180,7 @@ struct ListedApplication<'a> {
     origins: Vec<&'a str>,
 }
 
-/// Endpoint of each mode; null without one.
+/// Endpoint of each mode; null if it has none.
 #[derive(Serialize)]
 struct ListedEndpoints<'a> {
     test: Option<&'a str>,

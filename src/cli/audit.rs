@@ -75,12 +75,12 @@ async fn verify(VerifyLog { continues, store }: VerifyLog) -> Result<(), Failure
     }
 }
 
-/// Returns the key of the log.
+/// Returns the key of the audit log.
 async fn key_of(opened: &CommandStore) -> Result<ChainKey, Failure> {
     let url = &opened.url;
     match opened.strongbox().audit_key().await? {
         Some(AuditKey { key, has_begun: true }) => Ok(key),
-        // A key without any entry means that no service has started on this store yet.
+        // A key without entries means that no service has started on this store yet.
         Some(AuditKey { has_begun: false, .. }) => {
             Err(Failure::failed(format!("{url} has no audit log yet: start the service once.")))
         }
@@ -90,7 +90,7 @@ async fn key_of(opened: &CommandStore) -> Result<ChainKey, Failure> {
     }
 }
 
-/// Checks the whole log page by page, while others may append to it, and reports each fault to `tell`.
+/// Checks the whole log page by page, while other processes may append to it. Reports each fault to `tell`.
 async fn check(
     store: &(impl AuditStore + ?Sized),
     key: ChainKey,

@@ -1,5 +1,5 @@
-//! `quita checkout`: compares the page of a payment link, as its payers get it, with what this program serves
-//! (PCI DSS 4.0.1, 11.6.1).
+//! `quita checkout`: compares a payment link's page, as payers receive it, with the one that this program serves (PCI
+//! DSS 4.0.1, 11.6.1).
 
 mod headers;
 mod markup;
@@ -25,33 +25,33 @@ use crate::http::{card_script_hashes, card_scripts};
 use payment_codes::PaymentCode;
 use rules::{PageFindings, judge};
 
-/// Largest answer that is read.
+/// Maximum size in bytes of an answer.
 const MAX_BYTES: usize = 1024 * 1024;
 
-/// Time limit for an answer with its body, which a changed page may never end.
+/// Time limit for an answer and its body: a tampered page may never end.
 const TIME_OUT: Duration = Duration::from_secs(30);
 
-/// Time limit for the whole comparison: a changed page could name many addresses that answer late.
+/// Time limit for the whole comparison: a tampered page could name many slow addresses.
 const MAX_DURATION: Duration = Duration::from_secs(120);
 
-/// Path segment in the address of every page of a link.
+/// Path segment that every page of a link has in its address.
 const CHECKOUT: &str = "/checkout/";
 
-/// Path of the hashes of scripts for other pages.
+/// Path of the hashes of the scripts for other pages.
 const HASHES: &str = "/checkout/integrity.json";
 
-/// Languages of the page, as browsers ask for them.
+/// Languages of the page, as browsers request them.
 const LANGUAGES: [&str; 2] = [PORTUGUESE, "en-US,en;q=0.9"];
 
-/// The language in which files are asked for.
+/// Language in which files are requested.
 const PORTUGUESE: &str = "pt-BR,pt;q=0.9,en;q=0.8";
 
-/// User agent of a payer's browser: an attacker who changes pages only for payers would leave those for other programs
-/// unchanged.
+/// User agent of a payer's browser: an attacker may change pages only for payers, and leave them intact for other
+/// programs.
 const BROWSER: &str = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 \
      Mobile Safari/537.36";
 
-/// Use of an answer in a browser: how it is asked for (Fetch Metadata).
+/// Use of an answer in a browser, which determines the request headers (Fetch Metadata).
 #[derive(Debug, Clone, Copy)]
 enum Use {
     Page,
@@ -63,7 +63,7 @@ enum Use {
 }
 
 impl Use {
-    /// Returns `Accept` and the headers of Fetch Metadata: site, mode and destination.
+    /// Returns `Accept` and the Fetch Metadata headers: site, mode and destination.
     const fn headers(self) -> (&'static str, [&'static str; 3]) {
         match self {
             Self::Page => (
@@ -117,7 +117,7 @@ pub(super) async fn run(CheckoutCommand::Verify(VerifyPage { url }): CheckoutCom
     }
 }
 
-/// Waits for a comparison until this time is over.
+/// Runs a comparison with this time limit.
 async fn within(limit: Duration, all: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     timeout(limit, all).await.unwrap_or_else(|_| {
         let seconds = limit.as_secs();
@@ -132,13 +132,13 @@ struct PageComparison {
     client: Client,
     url: Url,
     differences: Vec<String>,
-    /// Sentences about what a person must judge.
+    /// Sentences about findings that a person must judge.
     sentences: BTreeSet<String>,
     /// Number of compared scripts.
     scripts: usize,
 }
 
-/// An answer, read whole.
+/// An answer that was read completely.
 struct Fetched {
     status: u16,
     headers: HeaderMap,
@@ -204,7 +204,7 @@ impl PageComparison {
         fetched.map_err(unfinished).flatten().map_err(Failure::failed)
     }
 
-    /// Compares the page: its headers, and every tag of it.
+    /// Compares the page: its headers, and each of its tags.
     async fn page(&mut self, language: &str) -> Result<PageFindings, Failure> {
         let page = self.fetch(&self.url, Use::Page, language).await?;
         if page.status == 404 {
@@ -237,7 +237,7 @@ impl PageComparison {
         Ok(findings)
     }
 
-    /// Checks a code by which a payer pays, and its picture. Records the sentence about its receiver.
+    /// Checks a payment code and its picture. Records the sentence about its receiver.
     async fn payment_code(&mut self, code: &PaymentCode) -> Result<(), Failure> {
         match code.receiver() {
             Ok(receiver) => self.sentences.insert(receiver),
@@ -245,7 +245,7 @@ impl PageComparison {
         };
         if let PaymentCode::Pix { code, picture } = code {
             let url = self.url.join(picture).ok().filter(|url| url.origin() == self.url.origin());
-            // A picture from elsewhere is a difference of the page.
+            // A picture from elsewhere has already been reported as a difference of the page.
             let Some(url) = url else { return Ok(()) };
             let fetched = self.fetch(&url, Use::Picture, PORTUGUESE).await?;
             let drawn = QrImage::new(code).map(|image| image.svg());
@@ -268,7 +268,7 @@ impl PageComparison {
         Ok(())
     }
 
-    /// Returns an address of the same service.
+    /// Returns an address at the same service.
     fn at_home(&self, path: &str) -> Result<Url, url::ParseError> {
         let home = self.url.path().split_once(CHECKOUT).map_or("", |(home, _)| home);
         self.url.join(&format!("{home}{path}"))
@@ -285,7 +285,7 @@ impl PageComparison {
         Ok(())
     }
 
-    /// Compares the scripts that are served to merchants' own pages, and their hashes.
+    /// Compares the scripts for merchants' own pages, and their hashes.
     async fn scripts_for_other_pages(&mut self) -> Result<(), Failure> {
         for (path, content) in card_scripts() {
             let Ok(url) = self.at_home(&path) else { continue };

@@ -1,7 +1,7 @@
 //! `quita cnab`: prints a bank's return file.
 //!
-//! A file is read twice: once to check all of it, once to print it. So nothing of a truncated or modified file is
-//! printed, and memory stays at one line for any size.
+//! A file is read twice: once to check all of it, once to print it. So no part of a truncated or modified file is
+//! printed, and memory use stays at one line for files of any size.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -64,7 +64,7 @@ pub(super) fn read(file: &File) -> Result<ReturnFile<BufReader<&File>>, String> 
     ReturnFile::open(BufReader::with_capacity(1 << 16, file)).map_err(|error| error.to_string())
 }
 
-/// Totals of a whole file: number of lines and sum received by kind, and the widths of the table's columns.
+/// Totals of a whole file: number of lines and received sum by kind, and the widths of the table columns.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct FileTotals {
     kinds: BTreeMap<Kind, (u64, Money)>,
@@ -214,7 +214,7 @@ fn cells(line: &Line) -> [String; COLUMNS.len()] {
     ]
 }
 
-/// Writes a row, with numbers aligned right and texts aligned left.
+/// Writes a row, with numbers right-aligned and texts left-aligned.
 fn row(to: &mut impl Write, cells: [String; COLUMNS.len()], checked: &FileTotals) -> io::Result<()> {
     let padded = cells.iter().zip(checked.widths).zip(COLUMNS).enumerate();
     let padded = padded.map(|(column, ((cell, width), title))| {

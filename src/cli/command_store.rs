@@ -1,4 +1,4 @@
-//! Access of commands to the store, beside a running service or without one.
+//! Access of commands to the store, with or without a running service.
 
 use std::sync::Arc;
 
@@ -19,15 +19,15 @@ use quita_services::access::Access;
 use quita_services::audit::Audit;
 use quita_services::people::People;
 
-/// Opens the store of a command, and prints which one it is.
+/// Opens the store for a command, and prints which one it is.
 pub(super) async fn open_store(url: &StoreUrl) -> Result<Arc<dyn WholeStore>, Failure> {
     let store = store::open(url, Purpose::Maintenance).await?;
-    // From another directory, or with another variable, it is a different store.
+    // In another directory, or with another variable, it would be a different store.
     note_store(url);
     Ok(store)
 }
 
-/// Prints which store a command works on.
+/// Prints which store a command uses.
 pub(super) fn note_store(url: &StoreUrl) {
     output::note(&format!("Store: {}", url.clone().with_whole_path()));
 }
@@ -37,7 +37,7 @@ pub(super) struct CommandStore {
     pub(super) url: StoreUrl,
     pub(super) store: Arc<dyn WholeStore>,
     pub(super) secret_keys: SecretKeys,
-    /// Policy for addresses of webhooks, as far as the variables and the file name an environment.
+    /// Policy for webhook addresses, if the variables and the file name an environment.
     pub(super) postback: PostbackPolicy,
 }
 
@@ -58,7 +58,7 @@ impl CommandStore {
         Access::new(self.store.clone(), self.strongbox(), Arc::new(SystemClock))
     }
 
-    /// Returns the lookup of the merchants and applications that there are.
+    /// Returns a lookup of the existing merchants and applications.
     pub(super) fn names(&self) -> KnownNames {
         KnownNames::of(self.store.clone())
     }

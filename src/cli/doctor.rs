@@ -1,4 +1,4 @@
-//! `quita doctor`: checks everything the service needs, and prints how to fix what is wrong.
+//! `quita doctor`: checks everything the service needs, and prints how to fix problems.
 
 mod checks;
 mod finding;
@@ -89,7 +89,7 @@ async fn examine(settings: Settings) -> Vec<Finding> {
     findings
 }
 
-/// Checks everything that requires the store, and the clock, which is compared with it.
+/// Checks everything that requires the store, including the clock, which is compared with the store.
 async fn stored(config: &Config, running: Option<&RunningService>) -> Vec<Finding> {
     let now = SystemClock.now();
     let made_at = checks::program_made_at();
@@ -133,24 +133,24 @@ async fn stored(config: &Config, running: Option<&RunningService>) -> Vec<Findin
     findings
 }
 
-/// Store that answers, and what it answered.
+/// Store that answered, and its answers.
 struct ReachedStore {
     opened: OpenedStore,
     keys: Vec<ApiKey>,
-    /// Nodes that it lists, of a store for several.
+    /// Nodes that the store lists, if it is one for several nodes.
     nodes: Vec<Node>,
-    /// Outcome of the trial of a write.
+    /// Outcome of a trial write.
     written: Result<(), StoreError>,
     has_operators: bool,
 }
 
-/// Opens the store, reads from it, and tries a write; `None` if there is no store.
+/// Opens the store, reads from it, and tries a write. `None` if there is no store.
 async fn reach(url: &StoreUrl) -> Result<Option<ReachedStore>, StoreError> {
     let opened = match store::open_existing(url).await {
         Ok(opened) => opened,
         Err(OpenError::Missing { .. }) => return Ok(None),
         Err(OpenError::Unusable { cause, .. }) => return Err(cause),
-        // Only a serving process is refused because another one already serves the store.
+        // Only serving processes are refused because another one already serves the store.
         Err(error @ (OpenError::Served { .. } | OpenError::Misnamed { .. })) => {
             return Err(StoreError::Unavailable(error.to_string()));
         }

@@ -29,8 +29,8 @@ impl Failure {
         Self { message: message.to_string(), exit_code: 2 }
     }
 
-    /// Creates the failure of a service. A configuration error that a restart can't fix has its own exit code, even if
-    /// only the store reveals it.
+    /// Creates a service failure. A configuration error that a restart can't fix has its own exit code, even if only
+    /// the store reveals it.
     pub fn of_service(error: &anyhow::Error) -> Self {
         let message = format!("{error:#}");
         let is_refused = error.downcast_ref::<SecretKeyError>().is_some_and(is_refused_key)
@@ -38,7 +38,7 @@ impl Failure {
         if is_refused { Self::usage(message) } else { Self::failed(message) }
     }
 
-    /// Creates a failure by a signal, with the exit code that a shell gives to such a program. An empty message is not
+    /// Creates a failure by a signal, with the exit code that shells use for such programs. An empty message is not
     /// printed.
     pub fn interrupted(exit_code: u8, message: impl Display) -> Self {
         Self { message: message.to_string(), exit_code }
@@ -58,7 +58,7 @@ impl Display for Failure {
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
-        // A restart fixes none of these: this code tells supervisors not to start the service again.
+        // A restart fixes none of these: the exit code tells supervisors not to start the service again.
         Self::usage(error)
     }
 }
@@ -75,7 +75,7 @@ impl From<SecretKeyError> for Failure {
     }
 }
 
-/// Returns true if the store works with another secret key than those of the configuration.
+/// Returns true if the store uses another secret key than those of the configuration.
 const fn is_refused_key(error: &SecretKeyError) -> bool {
     match error {
         SecretKeyError::NotHeld { .. } | SecretKeyError::StillPublic { .. } => true,

@@ -45,7 +45,7 @@ fn of_store_access() -> impl Iterator<Item = ConfigOption> {
     of_service().filter(|option| matches!(option.name, "config" | "store" | "secret-key-file"))
 }
 
-/// Returns the end of the help: the secrets, which no flag accepts.
+/// Returns the end of the help text: the secrets, which have no flags.
 fn secret_variables() -> String {
     let acquirers = "QUITA_ACQUIRER_{NAME}_{KEY}";
     let own = secrets().map(|secret| (secret.variable(), secret.help));

@@ -16,7 +16,7 @@ pub(super) fn client() -> Client {
     Client::builder().timeout(TIME_OUT).disable_redirects().finish()
 }
 
-/// Returns such a client with at most `connections` per host. A request beyond them waits.
+/// Returns the same client with at most `connections` per host. Requests beyond that wait.
 pub(super) fn client_with_connections(connections: usize) -> Client {
     install_cryptography();
     let connector = Connector::new().limit(connections);
@@ -25,15 +25,15 @@ pub(super) fn client_with_connections(connections: usize) -> Client {
 
 fn install_cryptography() {
     if CryptoProvider::get_default().is_none() {
-        // The client panics without one. A failure means that another thread has installed one meanwhile.
+        // The client panics without a provider. A failure means that another thread has installed one meanwhile.
         ring::default_provider().install_default().ok();
     }
 }
 
-/// Returns the sentence about a server that can't be reached.
+/// Returns the message about a server that can't be reached.
 pub(super) fn unreachable(url: &Url, error: &SendRequestError) -> String {
     let why = error.to_string();
-    // A plain server's answer to TLS is not a TLS message.
+    // A plaintext server's answer to TLS is not a TLS message.
     let is_plain = url.scheme() == "https" && why.contains("InvalidContentType");
     let hint = if is_plain { ". It speaks http, and not https" } else { "" };
     format!("{url} can't be reached: {why}{hint}")

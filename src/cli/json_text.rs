@@ -1,12 +1,12 @@
 //! JSON in its sender's order, indented for people or on one line.
 //!
-//! Parsing into a map would sort the names, and a record keeps the order of its documentation.
+//! Parsing into a map would sort the names, whereas a record keeps the order of its documentation.
 
 use std::fmt::Write as _;
 
 use serde::de::IgnoredAny;
 
-/// Number of blanks per level.
+/// Number of spaces per level.
 const INDENT: usize = 2;
 
 /// Text that has been validated as JSON.
@@ -19,8 +19,8 @@ impl<'a> JsonText<'a> {
         serde_json::from_str::<IgnoredAny>(text).is_ok().then_some(Self(text))
     }
 
-    /// Returns the text with each member on its own line. Control characters are escaped, so that a terminal does not
-    /// obey them.
+    /// Returns the text with each member on its own line. Control characters are escaped so that terminals do not
+    /// interpret them.
     pub(super) fn indented(self) -> String {
         self.laid_out(|out, depth| {
             out.push('\n');

@@ -112,7 +112,7 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             let key = access.create_key(NewKey { owner, kind, scopes, expires_in: lifetime.0 }).await?;
             let draft = AuditDraft::of(&merchant, AuditAction::KeyCreated, &key.id).after(summary);
             audited::note(&audit, draft).await;
-            // Only the key goes to standard output, so that a script can take it; advice goes to standard error.
+            // Only the key goes to standard output, so scripts can capture it; advice goes to standard error.
             output::result(&key.reveal())?;
             let advice = match kind {
                 KeyKind::Secret => "Store it now: it is not shown again.",
@@ -168,7 +168,7 @@ impl Terms {
     }
 }
 
-/// Returns what a key may do, in words.
+/// Describes the permissions of a key in words.
 fn powers(kind: KeyKind, scopes: &[Scope]) -> String {
     match kind {
         KeyKind::Secret => scope_names(scopes),
@@ -180,7 +180,7 @@ fn scope_names(scopes: &[Scope]) -> String {
     scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(",")
 }
 
-/// Returns one key in columns.
+/// Returns the columns of one key.
 fn row(key: &ApiKey, now: Timestamp) -> [String; 8] {
     let state = match (key.revoked_at, key.expires_at) {
         (Some(at), _) => format!("revoked {at}"),
@@ -201,7 +201,7 @@ fn row(key: &ApiKey, now: Timestamp) -> [String; 8] {
     ]
 }
 
-/// Returns the age of a key that is to be replaced, in words that follow its state.
+/// Returns the age of a key that should be replaced, in words that follow its state.
 fn old(key: &ApiKey, now: Timestamp) -> String {
     let days = key.age_ms(now) / DAY_MS;
     if key.is_old(now) { format!(", {days} days old: replace it") } else { String::new() }
@@ -221,7 +221,7 @@ struct ListedKey<'a> {
     created_at: String,
     /// Age in whole days.
     age_days: u64,
-    /// True if it works and is older than a year.
+    /// True if the key is valid and more than a year old.
     is_old: bool,
     expires_at: Option<String>,
     revoked_at: Option<String>,

@@ -1,4 +1,4 @@
-//! Names of merchants and applications that a command is given: known, new, or misspelt.
+//! Names of merchants and applications that a command receives: known, new, or misspelt.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use quita_ports::{StoreError, WholeStore};
 use super::failure::Failure;
 use super::output;
 
-/// Number of users or applications that are read at once.
+/// Number of users or applications per read.
 const PAGE: usize = 500;
 
 /// Lookup of the names that a store knows.
@@ -18,15 +18,15 @@ pub(super) struct KnownNames {
     store: Arc<dyn WholeStore>,
 }
 
-/// News that a command makes a merchant or an application: nobody had this name before.
+/// Notice that a command creates a merchant or an application with a new name.
 pub(super) struct NewNameNotice {
     what: String,
-    /// Known name that is similar, which may be meant.
+    /// Similar known name, which may have been meant.
     similar: Option<String>,
 }
 
 impl NewNameNotice {
-    /// Returns the news in words. `first` is what made it, and `undo` says how a misspelt name is undone.
+    /// Returns the notice in words. `first` is what created the name, and `undo` says how to undo a misspelt one.
     pub(super) fn in_words(&self, first: &str, undo: &str) -> String {
         let is_new = format!("{} is new: this is its first {first}.", self.what);
         match &self.similar {
@@ -37,12 +37,12 @@ impl NewNameNotice {
 }
 
 impl KnownNames {
-    /// Looks names up in this store.
+    /// Creates a lookup in this store.
     pub(super) fn of(store: Arc<dyn WholeStore>) -> Self {
         Self { store }
     }
 
-    /// Refuses a merchant that nobody has made.
+    /// Refuses a merchant that does not exist.
     pub(super) async fn require_merchant(&self, merchant: &MerchantId) -> Result<(), Failure> {
         if self.has_merchant(merchant).await? {
             return Ok(());
@@ -55,7 +55,7 @@ impl KnownNames {
         Err(Failure::failed(format!("There is no merchant {name} in this store. {advice}")))
     }
 
-    /// Refuses an application that nobody has made, or whose merchant is unknown.
+    /// Refuses an application that does not exist, or whose merchant is unknown.
     pub(super) async fn require_application(
         &self,
         merchant: &MerchantId,
@@ -75,7 +75,7 @@ impl KnownNames {
         Err(Failure::failed(format!("Merchant {merchant} has no application {name}. {advice}")))
     }
 
-    /// Returns the news if nobody has made this merchant yet.
+    /// Returns the notice if this merchant does not exist yet.
     pub(super) async fn new_merchant(&self, merchant: &MerchantId) -> Result<Option<NewNameNotice>, Failure> {
         if self.has_merchant(merchant).await? {
             return Ok(None);
@@ -84,7 +84,7 @@ impl KnownNames {
         Ok(Some(NewNameNotice { what, similar: self.similar_merchant(merchant).await? }))
     }
 
-    /// Returns the news if nobody has made this merchant, or this application of it, yet.
+    /// Returns the notice if this merchant, or its application with this name, does not exist yet.
     pub(super) async fn new_application(
         &self,
         merchant: &MerchantId,
@@ -114,7 +114,7 @@ impl KnownNames {
         Ok(applications.iter().map(|application| application.name.as_str().to_owned()).collect())
     }
 
-    /// Returns the known merchant whose name is most similar, if any is similar enough.
+    /// Returns the known merchant with the most similar name, if any is similar enough.
     async fn similar_merchant(&self, merchant: &MerchantId) -> Result<Option<String>, StoreError> {
         let known = self.merchants().await?;
         Ok(nearest(merchant.as_str(), known.iter().map(String::as_str)).map(str::to_owned))

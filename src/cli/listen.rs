@@ -25,7 +25,7 @@ use event_line::{EventBody, event_line};
 use quita_config::listen_address::parse_listen_address;
 use signature_check::{SIGNATURE_HEADERS, SignatureHeaders, judge};
 
-/// Environment variable with the webhook secrets: all live ones, as `quita secrets show` prints them.
+/// Environment variable with the webhook secrets: all valid ones, as `quita secrets show` prints them.
 pub(super) const SECRET_VARIABLE: &str = "QUITA_SECRET";
 
 /// Events that are sent (contract, section 3).
@@ -112,7 +112,7 @@ struct ListenWorker {
     answer: Option<StatusCode>,
     forward_to: Option<Url>,
     prints_json: bool,
-    /// Events that are shown; all of them if empty.
+    /// Events that are shown; empty for all of them.
     events: Vec<String>,
     client: Client,
 }
@@ -137,7 +137,7 @@ async fn receive(receiver: Data<ListenWorker>, request: HttpRequest, body: Bytes
     if let Some(told) = receiver.answer {
         (answer, line) = (told, format!("{line}  answered: {}", told.as_u16()));
     }
-    // A receiver that can't print is useless, so a closed stdout makes it fail visibly to the sender.
+    // A receiver that can't print is useless, so if stdout is closed, it visibly fails to the sender.
     if let Err(failure) = receiver.print(&line, json.as_deref()) {
         output::note(&failure.to_string());
         return HttpResponse::InternalServerError().finish();
@@ -171,7 +171,7 @@ impl ListenWorker {
     }
 }
 
-/// Reads the secrets in `QUITA_SECRET`; none if it is not set.
+/// Reads the secrets from `QUITA_SECRET`; none if it is not set.
 pub(super) fn secrets_of_environment() -> Result<Vec<WebhookSecret>, Failure> {
     secrets(&env::var(SECRET_VARIABLE).unwrap_or_default())
 }

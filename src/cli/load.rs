@@ -1,7 +1,7 @@
 //! `quita load`: a load tester that also verifies.
 //!
 //! It creates payments, reads them back, receives their events, and finally compares every payment with the events that
-//! its merchant received. Benchmarks use `benches/generator`, which does less and uses less of the machine.
+//! its merchant received. Benchmarks use `benches/generator`, which does less and takes less of the machine.
 
 mod board;
 mod bottlenecks;
@@ -88,7 +88,7 @@ use verdict::Verdict;
 /// Default number of clients in the closed model.
 const DEFAULT_CLIENTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
 
-/// Number of connections in the open model. Further creations wait for one, and that wait is measured.
+/// Number of connections in the open model. Creations beyond it wait for one, and that wait is measured.
 const OPEN_CONNECTIONS: usize = 512;
 
 /// Arguments of `quita load`.
@@ -192,7 +192,7 @@ enum LoadSubcommand {
     Compare(CompareCommand),
 }
 
-/// Names the variables behind an error of `quita load` about options that exclude each other.
+/// Adds the variables behind a `quita load` error about mutually exclusive options.
 pub(super) fn with_variables(error: clap::Error) -> clap::Error {
     let given: Vec<_> = env::args_os().collect();
     if given.get(1).is_none_or(|command| command != "load") {
@@ -268,7 +268,7 @@ fn finish(ended: &RunEnd, report: &LoadReport, files: &ReportFiles) -> Result<()
         // Nothing was measured, so only the cause is reported.
         return Err(Failure::failed(cause));
     }
-    // For people first: a file may be a pipe that nobody reads.
+    // Printed first: a file may be a pipe that nobody reads.
     let printed = output::result(&Terminal(report).to_string());
     let written = files.write(report);
     as_one([printed].into_iter().chain(written))?;
@@ -286,7 +286,7 @@ fn interrupted(report: &LoadReport) -> String {
     format!("The run was {stopped}.")
 }
 
-/// Returns the last line of a whole run that did not pass: the worst reason.
+/// Returns the last line of a complete run that did not pass: the worst reason.
 fn worst_reason(report: &LoadReport) -> String {
     let is_store_away = report.absences.iter().any(|absence| absence.is_store_away);
     let lasts = report.absences.iter().any(|absence| absence.until_ms.is_none());
@@ -300,7 +300,7 @@ fn worst_reason(report: &LoadReport) -> String {
         let away = if is_store_away { "The service's store" } else { "The service" };
         format!("{away} was away for a part of the run.")
     } else {
-        // The list begins with what explains the rest.
+        // The list starts with the cause of the others.
         report.shortfalls.first().map_or_else(
             || "A threshold was crossed.".into(),
             |shortfall| format!("The run fell short of its plan: {}.", shortfall.trim_end_matches('.')),
@@ -317,7 +317,7 @@ impl LoadCommand {
         }
     }
 
-    /// Returns the number of connections of a run that may open so many files.
+    /// Returns the number of connections of a run that may open this many files.
     fn connections(&self, files: u64) -> Result<usize, Failure> {
         match self.pace() {
             Pace::Schedule(_) => open_sockets::connections(OPEN_CONNECTIONS, true, files),

@@ -16,10 +16,10 @@ use crate::http::ErrorCode;
 use known_requests::KnownRequests;
 use logged_request::{LoggedRequest, RequestLog};
 
-/// Time between two polls. A key may make far more requests in it.
+/// Time between two polls. A key may make many more requests in the meantime.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Number of refusals with keys of one kind that a node keeps (`GET /pay/requests`).
+/// Number of refusals that a node keeps for keys of one kind (`GET /pay/requests`).
 const PAGE: usize = 100;
 
 /// Action on the log of refused requests.
@@ -77,7 +77,7 @@ impl Statuses {
 
 pub(super) async fn run(command: LogsCommand) -> Result<(), Failure> {
     let LogsCommand::Tail(tail) = command;
-    // An error at the start is permanent: it ends the command.
+    // An error at the start is permanent, so it ends the command.
     let earlier = tail.look().await.map_err(|failed| failed.failure)?;
     let mut seen = KnownRequests::default();
     let mut nodes = BTreeSet::new();
@@ -92,7 +92,7 @@ pub(super) async fn run(command: LogsCommand) -> Result<(), Failure> {
     tail.follow(seen, nodes).await
 }
 
-/// Prints once for each node that the refusals are its own.
+/// Prints a note, once for each node, that it lists only its own refusals.
 fn note_node(nodes: &mut BTreeSet<String>, page: &RequestLog) {
     if let Some(node) = page.node.as_ref().filter(|node| nodes.insert((*node).clone())) {
         let node = output::printable(node);
@@ -101,7 +101,7 @@ fn note_node(nodes: &mut BTreeSet<String>, page: &RequestLog) {
 }
 
 impl Tail {
-    /// Prints new refusals. Ends if the service refuses the call.
+    /// Prints new refusals. Returns if the service refuses the call.
     async fn follow(&self, mut seen: KnownRequests, mut nodes: BTreeSet<String>) -> Result<(), Failure> {
         let mut is_told = false;
         loop {
@@ -112,7 +112,7 @@ impl Tail {
                     note_node(&mut nodes, &page);
                     self.print_new(&mut seen, page.entries)?;
                 }
-                // A restarting service is back soon; the failure is printed once until it answers.
+                // A restarting service will be back soon; the failure is printed once until it answers.
                 Err(failed) if failed.passes => {
                     if !is_told {
                         output::note(&format!("{}\nTrying again until it answers.", failed.failure));

@@ -1,4 +1,4 @@
-//! `quita merchants`: the merchant's profile that payers see.
+//! `quita merchants`: the merchant's profile, as payers see it.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -88,7 +88,7 @@ pub(super) async fn run(command: MerchantsCommand) -> Result<(), Failure> {
     }
 }
 
-/// Formats a profile in lines of a name and a value.
+/// Formats a profile as lines with a name and a value each.
 fn shown(profile: &MerchantProfile) -> String {
     let logo = profile.logo().map(Logo::to_string);
     let lines =
@@ -98,14 +98,14 @@ fn shown(profile: &MerchantProfile) -> String {
     lines.map(line).join("\n")
 }
 
-/// Reads a logo from a file; none from an empty path.
+/// Reads a logo from a file; `None` for an empty path.
 fn read_logo(path: &str) -> Result<Option<Logo>, Failure> {
     if path.is_empty() {
         return Ok(None);
     }
     let unusable = |why: &dyn std::fmt::Display| Failure::usage(format!("{path}: {why}"));
     let mut bytes = Vec::new();
-    // One byte more than a logo may have tells that it is too large.
+    // Reading one byte more than allowed reveals that a logo is too large.
     let limit = u64::try_from(MAX_LOGO_BYTES).unwrap_or(u64::MAX).saturating_add(1);
     let file = File::open(path).map_err(|error| unusable(&error))?;
     file.take(limit).read_to_end(&mut bytes).map_err(|error| unusable(&error))?;

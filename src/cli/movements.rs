@@ -1,4 +1,4 @@
-//! `quita refunds` and `quita disputes`: lists through the running service.
+//! `quita refunds` and `quita disputes`: lists from the running service.
 
 use clap::{Args, Subcommand};
 use quita_domain::payment::DisputeStatus;
@@ -95,7 +95,7 @@ struct Dispute {
     chargeback_at: Option<String>,
 }
 
-/// Members that refunds and disputes have in common.
+/// Fields that refunds and disputes have in common.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Common {
@@ -174,7 +174,7 @@ impl PageOptions {
 
 fn refund_status(text: &str) -> Result<RefundStatus, String> {
     let known = "known statuses are processing, succeeded, failed";
-    // As the API reads it.
+    // Parsed like the API does.
     RefundStatus::parse(&text.to_ascii_lowercase()).ok_or_else(|| known.into())
 }
 

@@ -1,4 +1,4 @@
-//! `quita users operators`: people who may sign in to the operators' console.
+//! `quita users operators`: people who may sign in to the operator's console.
 
 use clap::{Args, Subcommand};
 use quita_domain::audit::AuditAction;

@@ -17,7 +17,7 @@ pub(super) fn result(line: &str) -> Result<(), Failure> {
     written.map_err(|error| unwritten(error.kind()))
 }
 
-/// Returns the failure to write the result. It is silent if the reader has enough, such as `head`.
+/// Returns the failure to write the result. It is silent if the reader has seen enough, for example `head`.
 pub(super) fn unwritten(kind: io::ErrorKind) -> Failure {
     if kind == io::ErrorKind::BrokenPipe {
         return Failure::interrupted(READER_LEFT, "");
@@ -25,17 +25,18 @@ pub(super) fn unwritten(kind: io::ErrorKind) -> Failure {
     Failure::failed(format!("the result can't be written: {kind}"))
 }
 
-/// Writes a value as JSON, each member on a line of its own.
+/// Writes a value as JSON, with each member on its own line.
 pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
     result(&serde_json::to_string_pretty(value).map_err(Failure::failed)?)
 }
 
-/// Writes a message for people to stderr. Errors are ignored: the result does not depend on it.
+/// Writes a message for people to stderr. Errors are ignored: the result does not depend on them.
 pub(super) fn note(line: &str) {
     drop(writeln!(io::stderr().lock(), "{line}"));
 }
 
-/// Escapes what a terminal would obey in foreign text: control characters, and those that turn its direction.
+/// Escapes characters of foreign text that a terminal would interpret: control characters, and those that change its
+/// direction.
 pub(super) fn printable(text: &str) -> String {
     text.chars()
         .flat_map(|character| {

@@ -126,7 +126,7 @@ impl ListPayments {
     }
 }
 
-/// Prints the record of a payment: its main values, or with `json` the API's complete answer.
+/// Prints a payment record: its main values, or with `json` the API's complete answer.
 pub(super) fn print_record(answer: &str, json: bool) -> Result<(), Failure> {
     if json {
         return print_json(answer);
@@ -148,7 +148,7 @@ fn print_page(answer: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Prints an answer in the order of the API.
+/// Prints an answer in the API's field order.
 pub(super) fn print_json(answer: &str) -> Result<(), Failure> {
     let json = JsonText::parse(answer).ok_or_else(|| Failure::failed("the answer is no JSON"))?;
     output::result(&json.indented())
@@ -158,7 +158,7 @@ pub(super) fn transaction_id(text: &str) -> Result<TransactionId, String> {
     TransactionId::parse(text).ok_or_else(|| "a transactionId is a UUID with hyphens".into())
 }
 
-/// Reads an amount in cents. The message about a decimal number names the cents that were probably meant.
+/// Parses an amount in cents. For a decimal number, the message states the cents that were probably meant.
 pub(super) fn cents(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| {
         let advice = "an amount is a whole number of cents, such as 10000 for R$ 100,00";
@@ -169,7 +169,7 @@ pub(super) fn cents(text: &str) -> Result<u64, String> {
     })
 }
 
-/// Reads an amount in reais, with its cents after the last point or comma; returns it in cents.
+/// Parses an amount in reais, with its cents after the last point or comma. Returns it in cents.
 fn reais(text: &str) -> Option<u64> {
     let text = text.trim().trim_start_matches("R$").trim_start();
     let (whole, cents) = text.rsplit_once(['.', ','])?;
@@ -180,7 +180,7 @@ fn reais(text: &str) -> Option<u64> {
 
 fn status(text: &str) -> Result<Status, String> {
     let known = Status::ALL.map(|status| status.to_string()).join(", ");
-    // As the API reads it.
+    // Parsed like the API does.
     Status::parse(&text.to_ascii_lowercase()).ok_or_else(|| format!("known statuses are {known}"))
 }
 

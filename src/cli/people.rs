@@ -1,4 +1,4 @@
-//! Shared parts of the commands about users and operators.
+//! Shared parts of the commands for users and operators.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub(super) struct MailChange {
     language: Option<MailLanguage>,
 }
 
-/// Position of a switch.
+/// State of a switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Switch {
     On,
@@ -65,11 +65,11 @@ pub(super) struct WebhookChange {
     language: Option<MailLanguage>,
 }
 
-/// Message about a URL that receives no webhooks.
+/// Message about a URL that can't receive webhooks.
 pub(super) const BAD_WEBHOOK_URL: &str = "a webhook goes to a whole http or https URL without user, password and \
      fragment; in production to https at a public address";
 
-/// Sets where messages by webhook to somebody go, and prints a new secret alone, or turns them off.
+/// Sets the address of somebody's messages by webhook and prints only the new secret, or turns the messages off.
 pub(super) async fn set_webhook<S: Someone>(change: WebhookChange) -> Result<(), Failure> {
     let WebhookChange { person: PersonArgs { email, store }, url, language } = change;
     let access = PeopleAccess::open(store).await?;
@@ -95,7 +95,7 @@ pub(super) async fn set_webhook<S: Someone>(change: WebhookChange) -> Result<(),
     Ok(())
 }
 
-/// Turns messages by e-mail to somebody on or off.
+/// Turns somebody's messages by e-mail on or off.
 pub(super) async fn set_mailing<S: Someone>(change: MailChange) -> Result<(), Failure> {
     let MailChange { person: PersonArgs { email, store }, switch, language } = change;
     let access = PeopleAccess::open(store).await?;
@@ -106,7 +106,7 @@ pub(super) async fn set_mailing<S: Someone>(change: MailChange) -> Result<(), Fa
     Ok(())
 }
 
-/// Access to people and the audit log, beside the service.
+/// Access to people and the audit log, independent of the service.
 pub(super) struct PeopleAccess {
     pub(super) people: People,
     pub(super) keyholders: Keyholders,
@@ -132,7 +132,7 @@ impl PeopleAccess {
     }
 }
 
-/// Prints a password, alone on stdout.
+/// Prints a password, and nothing else, to stdout.
 pub(super) fn show_once(password: &Secret<String>) -> Result<(), Failure> {
     output::result(password.expose())?;
     output::note(
@@ -177,12 +177,13 @@ struct ListedPerson<'a> {
     has_second_factor: bool,
     /// Choice about messages by e-mail: `off`, or `on` with the language.
     mail: String,
-    /// Host to which messages go by webhook, with their language, or `off`.
+    /// Host that receives messages by webhook, with their language, or `off`.
     webhook: String,
     created_at: String,
-    /// Time of the last sign-in, to the day; that of the creation or of a new password before.
+    /// Time of the last sign-in, to the day. Before the first one, the time of the account's creation or of a new
+    /// password.
     active_at: Option<String>,
-    /// Time at which the account was disabled, because nobody used it for 90 days.
+    /// Time at which the account was disabled because it had not been used for 90 days.
     disabled_at: Option<String>,
 }
 

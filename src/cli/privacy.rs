@@ -1,4 +1,4 @@
-//! `quita privacy`: anonymises payers and staff, beside the service or without one.
+//! `quita privacy`: anonymises payers and staff, with or without a running service.
 
 mod staff;
 
@@ -27,7 +27,7 @@ use quita_config::store_url::StoreUrl;
 use quita_services::audit::{Audit, AuditDraft, Initiator};
 use staff::{StaffEraser, StaffTally};
 
-/// Number of attempts to purge replaced data from the store's log: readers of the service may hold it.
+/// Number of attempts to purge replaced data from the store's log: the service's readers may keep it in use.
 const EMPTYING_TRIES: usize = 3;
 
 /// Subcommands of `quita privacy`.
@@ -77,7 +77,7 @@ struct ErasureSubject {
 }
 
 impl ErasureSubject {
-    /// Returns true for staff or typed text in the audit log, false for a payer.
+    /// Returns true for staff, or text typed in the audit log; false for a payer.
     fn is_staff(&self) -> bool {
         self.login.is_some() || !self.refused_at.is_empty()
     }
@@ -121,7 +121,7 @@ async fn erase(args: EraseArgs) -> Result<(), Failure> {
     }
 }
 
-/// Erases staff, or text typed for an account, from the audit log.
+/// Erases staff, or text typed as an account, from the audit log.
 async fn erase_staff(
     whose: ErasureSubject,
     opened: CommandStore,
@@ -144,7 +144,7 @@ async fn erase_staff(
     output::result(&format!("erased {parts} parts of the audit log and {sessions} sessions"))
 }
 
-/// Asks the store a few times to purge replaced data.
+/// Asks the store several times to purge replaced data.
 async fn empty<F: Future<Output = Result<(), StoreError>>>(ask: impl Fn() -> F) -> Result<(), StoreError> {
     for _ in 1..EMPTYING_TRIES {
         if ask().await.is_ok() {
@@ -184,7 +184,7 @@ impl PayerEraser {
         loop {
             let page = self.eraser.erase_page_of(document, place).await.map_err(broken_off)?;
             if let Some(merchant) = &page.merchant {
-                // The person must not be named in the audit log.
+                // The audit log must not name the person.
                 self.note(merchant, "a person", page.tally).await;
             }
             tally = tally.plus(page.tally);
@@ -195,7 +195,7 @@ impl PayerEraser {
         }
     }
 
-    /// Erases this person from the links that are over.
+    /// Erases this person from links that have ended.
     async fn erase_links(&self, document: &Document) -> Result<ErasureTally, Failure> {
         let mut all = ErasureTally::default();
         for (merchant, erased) in self.eraser.erase_links(Some(document), 0).await.map_err(broken_off)? {
@@ -214,7 +214,7 @@ impl PayerEraser {
         audited::note(&self.audit, draft.after(format!("payments={}", tally.erased))).await;
     }
 
-    /// Waits until neither the files nor the memory of a running service hold the erased data.
+    /// Waits until neither the files nor the memory of a running service contain the erased data.
     async fn let_go(&self, url: &StoreUrl, tally: ErasureTally) -> Result<(), Failure> {
         match url {
             StoreUrl::Embedded(_) if tally.erased > 0 => tokio::time::sleep(FORGOTTEN_WITHIN).await,
@@ -239,7 +239,7 @@ fn transaction(text: &str) -> Result<TransactionId, String> {
     TransactionId::parse(text).ok_or_else(|| "a transaction's id is a UUID".into())
 }
 
-/// Parses a CPF or CNPJ, with or without its punctuation. The error message never repeats it.
+/// Parses a CPF or CNPJ, with or without punctuation. The error message never repeats it.
 fn document(text: &str) -> Result<Document, String> {
     let cpf = Document::parse_formatted(text, DocumentType::Cpf);
     let read = cpf.or_else(|_| Document::parse_formatted(text, DocumentType::Cnpj));

@@ -1,7 +1,7 @@
 //! `quita reconcile`: compares acquirers' lists and banks' return files with the payments.
 //!
-//! It works beside the service, which asks the acquirers about differences. Findings are stored for the operators'
-//! console. Running it again changes only what has changed meanwhile.
+//! It works alongside the service, which asks the acquirers about differences. Findings are stored for the operators'
+//! console. Repeated runs update only what has changed meanwhile.
 
 mod files;
 mod line_printer;
@@ -59,7 +59,7 @@ pub(super) async fn run(command: ReconcileCommand) -> Result<(), Failure> {
     let ReconcileCommand { acquirer, since, until, cnab, mode, json, flags } = command;
     let config = Config::from_settings(flags.settings())?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    // Errors in the usage, or in a file, are reported before the store is touched.
+    // Usage errors, and errors in a file, are reported before the store is touched.
     let compared = match acquirer {
         Some(name) => Compared::List(lists::ListComparison::of(&config, &clock, &name, since, until)?),
         None => Compared::Files(files::CheckedFiles::all(&cnab)?),
@@ -87,7 +87,7 @@ async fn reconciler(config: &Config, clock: &Arc<dyn Clock>) -> Result<Reconcile
     Ok(Reconciler::new(store, Arc::clone(clock), askable))
 }
 
-/// Fails unless everything matches, and prints what else a person should know.
+/// Prints what else a person should know, and fails unless everything matches.
 async fn judgement(printer: &LinePrinter, reconciler: &Reconciler) -> Result<(), Failure> {
     if printer.open() > 0 {
         let is_served = reconciler.is_served().await.map_err(|error| failed(error.into()))?;

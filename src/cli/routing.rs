@@ -1,4 +1,4 @@
-//! `quita routing`: evaluates the routing of payments without a service.
+//! `quita routing`: evaluates payment routing without a service.
 
 mod check;
 mod evaluate;

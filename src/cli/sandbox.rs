@@ -1,4 +1,4 @@
-//! `quita sandbox`: moves a sandbox payment by hand, through the running service.
+//! `quita sandbox`: moves a sandbox payment manually, through the running service.
 
 use chrono::NaiveDate;
 use clap::{Args, Subcommand};

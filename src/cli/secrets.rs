@@ -1,4 +1,4 @@
-//! `quita secrets`: shows and rotates the webhook secrets of an application, of one mode.
+//! `quita secrets`: shows and rotates an application's webhook secrets in one mode.
 
 use clap::{Args, Subcommand};
 use quita_domain::audit::AuditAction;
@@ -99,12 +99,12 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
     secrets.iter().try_for_each(|secret| output::result(secret))
 }
 
-/// Switches the store to the newest secret key, then re-encrypts everything that is encrypted with another. A repeated
-/// call continues where the last one ended.
+/// Switches the store to the newest secret key, then re-encrypts everything that is encrypted with another one. A
+/// repeated call continues where the last one ended.
 async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
     let opened = CommandStore::open(flags).await?;
     let strongbox = opened.strongbox();
-    // The store switches first: whatever is sealed during the walk below is under the newest key already.
+    // The store switches first: everything sealed during the following walk already uses the newest key.
     strongbox.work_with_newest(&opened.secret_keys.id_keys()).await?;
     let newest = opened.secret_keys.newest().id();
     output::note(&format!("The store now uses the secret key {newest}; every node follows within 2 s."));
@@ -133,7 +133,7 @@ async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
         output::note("The key of the audit log was re-encrypted.");
     }
     let people = rewrap_people(&strongbox).await?;
-    // What was sealed with the old key is overwritten too, since that key may be the reason for this command.
+    // Data sealed with the old key is overwritten too, since that key may be the reason for this command.
     strongbox.forget_replaced().await?;
     output::note(&format!("{sealed} of {looked_at} webhook secrets were re-encrypted."));
     output::note(&format!("Of {} secrets of people, {} were re-encrypted.", people.looked_at, people.sealed));
@@ -211,7 +211,8 @@ async fn notification_secret(acquirer: &str, config: &Config) -> Result<String, 
     })
 }
 
-/// Returns the key with which the service makes new things: the one in its store. Before there is a store, the newest.
+/// Returns the key with which the service seals new data: the one recorded in its store, or the newest before a store
+/// exists.
 async fn key_of_service(config: &Config) -> Result<SecretKeyId, Failure> {
     let store = match store::open(&config.store, Purpose::Maintenance).await {
         Ok(store) => store,

@@ -8,9 +8,9 @@ use crate::serve::{self, Reread};
 use crate::telemetry;
 use quita_config::{Config, Environment, LogConfig, LogFormat};
 
-/// Runs the service until a signal stops it. A failure is for people; in a log of JSON it is also a record.
+/// Runs the service until a signal stops it. Failures are reported for people, and also as a record if the log is JSON.
 pub(super) async fn run(flags: ServiceFlags) -> Result<(), Failure> {
-    // Read before the rest, because refused settings must be logged.
+    // Read first, because refused settings must be logged.
     let log = LogConfig::from_settings(flags.clone().settings());
     telemetry::start(log).map_err(Failure::failed)?;
     start(flags).await.inspect_err(|failure| match log.format {

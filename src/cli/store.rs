@@ -1,4 +1,4 @@
-//! `quita store upgrade`: brings a store into the newest form of this program, beside the nodes that work on it; and
+//! `quita store upgrade`, which converts a store to this program's newest form while nodes work on it, and
 //! `quita store status`.
 
 use std::path::PathBuf;
@@ -22,18 +22,18 @@ use quita_config::store_url::StoreUrl;
 
 /// Silence after which a node counts as gone.
 const GONE_AFTER_MS: u64 = 60_000;
-/// Time within which every node must report that it writes the new form: it looks every five seconds, or counts as gone
-/// after a minute.
+/// Time within which every node must report that it writes the new form. Nodes check every five seconds, and count as
+/// gone after a minute.
 const AGREED_WITHIN: Duration = Duration::from_secs(75);
-/// Pause between two looks at the nodes.
+/// Pause between two checks of the nodes.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// Outage of the store after which the upgrade ends, to be continued.
+/// Outage of the store after which the upgrade stops, to be continued later.
 const OUTAGE_AT_MOST: Duration = Duration::from_secs(60);
-/// Pause before the store is asked again.
+/// Pause before the store is called again.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
-/// Payments that are rewritten at once: few enough that other writers do not wait long.
+/// Number of payments that are rewritten at once: few enough that other writers do not wait long.
 const STEP: usize = 200;
-/// Interval of progress notes.
+/// Interval between progress notes.
 const NOTE_EVERY: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Subcommand)]
@@ -99,7 +99,7 @@ async fn upgrade(command: UpgradeCommand) -> Result<(), Failure> {
     Upgrade { url, whole, to_upgrade, rate: command.rate }.run(&command).await
 }
 
-/// An upgrade of one store.
+/// Upgrade of one store.
 struct Upgrade {
     url: StoreUrl,
     whole: Arc<dyn WholeStore>,
@@ -107,12 +107,12 @@ struct Upgrade {
     rate: Option<u64>,
 }
 
-/// Work of an upgrade.
+/// Work done by an upgrade.
 #[derive(Default)]
 struct Rewritten {
     /// Number of payments that were not in the new form.
     payments: u64,
-    /// Ids of those that are damaged.
+    /// Ids of damaged payments.
     unreadable: Vec<String>,
 }
 
@@ -155,7 +155,7 @@ impl Upgrade {
         )))
     }
 
-    /// Shows what an upgrade would do.
+    /// Prints what an upgrade would do.
     async fn show(&self, form: StoreForm, older: &[Node]) -> Result<(), Failure> {
         let left = self.to_upgrade.left_to_upgrade().await?;
         let begun = if form.is_upgrading { "continued from form" } else { "upgraded from form" };
@@ -173,7 +173,7 @@ impl Upgrade {
         Ok(())
     }
 
-    /// Makes the backup, or checks that there is one.
+    /// Creates the backup, or checks that there is one.
     fn secure(&self, command: &UpgradeCommand) -> Result<(), Failure> {
         let UpgradeCommand { backup, i_have_a_backup, .. } = command;
         match (&self.url, backup) {
@@ -218,7 +218,7 @@ impl Upgrade {
             sleep(LOOK_EVERY).await;
         }
         self.patiently(async || self.to_upgrade.refuse_older_forms().await).await?;
-        // Nodes that were started since the first look.
+        // Nodes that were started since the first check.
         let mut older = self.alive().await?;
         older.retain(|node| node.knows_form < known);
         if !older.is_empty() {
@@ -230,7 +230,7 @@ impl Upgrade {
         Ok(())
     }
 
-    /// Asks the store until it answers: elections and short outages pass.
+    /// Calls the store until it answers: elections and short outages pass.
     async fn patiently<T>(&self, ask: impl AsyncFn() -> Result<T, StoreError>) -> Result<T, Failure> {
         let deadline = Instant::now() + OUTAGE_AT_MOST;
         loop {

@@ -1,14 +1,15 @@
-//! Tables: aligned below their headers for people, and plain with tabs for programs.
+//! Tables: aligned below their headers for people, tab-separated for programs.
 
 use std::io::{self, IsTerminal};
 
 use super::failure::Failure;
 use super::output;
 
-/// Number of blanks between two columns.
+/// Number of spaces between two columns.
 const GAP: usize = 2;
 
-/// Prints one row a line. On a terminal they are aligned below the headers; elsewhere tabs separate the columns.
+/// Prints one row per line. On a terminal, they are aligned below the headers; elsewhere, columns are separated by
+/// tabs.
 pub(super) fn print<const COLUMNS: usize>(
     headers: [&str; COLUMNS],
     rows: &[[String; COLUMNS]],

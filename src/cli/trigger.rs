@@ -1,4 +1,4 @@
-//! `quita trigger`: creates a sandbox payment that reaches an event, to test a receiver.
+//! `quita trigger`: creates a sandbox payment that reaches a given event, to test a receiver.
 
 mod advice;
 mod delivery;
@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Time between two polls.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Amount that the sandbox leaves pending until the payment is moved by hand (contract, section 4.1).
+/// Amount that the sandbox leaves pending until the payment is moved manually (contract, section 4.1).
 const STAYS_PENDING: u64 = 10_027;
 
 /// Recipes of the events that the sandbox can reach. It never refuses a refund, so `payment.refund_failed` is missing.
@@ -55,7 +55,7 @@ const RECIPES: [Recipe; 9] = [
 /// Recipe for an event.
 struct Recipe {
     event: &'static str,
-    /// Sandbox card, which is only authorised; a PIX if absent.
+    /// Sandbox card, which is only authorised; a PIX payment if absent.
     card: Option<&'static str>,
     steps: &'static [RecipeStep],
 }
@@ -64,7 +64,7 @@ struct Recipe {
 enum RecipeStep {
     /// Manual move in the sandbox.
     Sandbox(&'static str),
-    /// Request of the merchant, with a body.
+    /// Request of the merchant, with its body.
     Post(&'static str, &'static str),
 }
 
@@ -90,7 +90,7 @@ pub(super) struct TriggerCommand {
     api: Api,
 }
 
-/// Event that was triggered, for programs.
+/// Triggered event, for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Triggered<'a> {
@@ -99,14 +99,14 @@ struct Triggered<'a> {
     postback_url: &'a str,
 }
 
-/// Fields of a record that are read.
+/// Fields of a record that are parsed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Created {
     transaction_id: TransactionId,
 }
 
-/// Fields of a payment's events that are read.
+/// Fields of a payment's events that are parsed.
 #[derive(Deserialize)]
 struct EventList {
     data: Vec<ListedEvent>,
@@ -149,7 +149,7 @@ pub(super) async fn run(command: TriggerCommand) -> Result<(), Failure> {
 }
 
 impl Recipe {
-    /// Returns true if the payer of a PIX is awaited when its event happens.
+    /// Returns true if a PIX payment still waits for its payer when the event happens.
     const fn awaits_payer(&self) -> bool {
         self.card.is_none() && self.steps.is_empty()
     }

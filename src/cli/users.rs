@@ -163,7 +163,8 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
 /// Returns the failure for a user who could not be created.
 async fn refused(access: &PeopleAccess, error: PeopleError) -> Failure {
     let PeopleError::Taken(login) = &error else { return error.into() };
-    // Another merchant may have taken the login. Users of the command line are told whose it is, and how to free it.
+    // Another merchant may already have this login. Command-line users are told which merchant, and how to free the
+    // login.
     match access.people.find(login).await {
         Ok(user) => Failure::failed(format!(
             "{login} belongs to a user of {}; `quita users remove {login}` frees it",
@@ -173,13 +174,13 @@ async fn refused(access: &PeopleAccess, error: PeopleError) -> Failure {
     }
 }
 
-/// Removes a user, with their API keys if that is asked for.
+/// Removes a user, along with their API keys if requested.
 async fn remove(Removal { user: PersonArgs { email, store }, revoke_keys }: Removal) -> Result<(), Failure> {
     let access = PeopleAccess::open(store).await?;
     let user = access.people.find(&email).await?;
     let holdings = access.keyholders.holdings(&user.merchant, &email).await?;
     tell(&holdings, revoke_keys)?;
-    // Keys are revoked before the user is removed: if something fails in between, the user can still be removed again.
+    // Keys are revoked before the user is removed: if a step fails in between, the user can still be removed again.
     if revoke_keys {
         revoke(&access, &user).await?;
     }
@@ -192,7 +193,7 @@ async fn remove(Removal { user: PersonArgs { email, store }, revoke_keys }: Remo
     Ok(())
 }
 
-/// Lists the keys and secrets that the user was shown, in columns separated by tabs, and what can be done about them.
+/// Lists the keys and secrets that the user was shown, in tab-separated columns, with what can be done about them.
 fn tell(holdings: &Holdings, revoke_keys: bool) -> Result<(), Failure> {
     for key in &holdings.keys {
         let (mode, application) =

@@ -1,19 +1,19 @@
-//! Values of flags that several commands have.
+//! Flag values that several commands share.
 
 use chrono::NaiveDate;
 use quita_domain::access::PresentedKey;
 
-/// Reads a day.
+/// Parses a day.
 pub(super) fn date(text: &str) -> Result<NaiveDate, String> {
     text.parse().map_err(|_| "a date is written as 2026-11-22".into())
 }
 
-/// Reads a number of seconds.
+/// Parses a number of seconds.
 pub(super) fn seconds(text: &str) -> Result<u32, String> {
     text.parse().map_err(|_| "a number of seconds is meant, such as 3600 for an hour".into())
 }
 
-/// Reads the id of an API key, or takes it from the whole key: a secret is no id, and must not be printed.
+/// Parses the id of an API key, or extracts it from the whole key: a secret is not an id, and must not be printed.
 pub(super) fn key_id(text: &str) -> Result<String, String> {
     let text = text.trim();
     if let Some(key) = PresentedKey::parse(text) {

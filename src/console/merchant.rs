@@ -63,13 +63,13 @@ pub(crate) struct MerchantConsole {
     pub(crate) streams: Arc<Streams>,
     days: Days,
     failing_deliveries: FailingDeliveries,
-    /// Factory of the senders for test events, under the same rules as every webhook.
+    /// Factory of the senders for test events, which obey the same rules as all webhooks.
     webhooks: Arc<dyn WebhookSenderFactory>,
     is_behind_proxy: bool,
 }
 
 impl MerchantConsole {
-    /// Returns the counter of requests that its pages refuse.
+    /// Returns the counter of requests refused by this console's pages.
     fn refused_requests(&self) -> Data<RefusedRequests> {
         self.accounts.refused_requests()
     }

@@ -1,7 +1,7 @@
 //! Operator's console: what the actors are doing, and what a person can do when something is wrong.
 //!
-//! It runs on the operators' listener, for operators and auditors, who sign in as people do. It queries and directs
-//! through [`quita_actors::Operators`], and records every change in the audit log.
+//! It is served on the operators' listener, for operators and auditors, who sign in like merchants' users. It queries
+//! and directs through [`quita_actors::Operators`], and records every change in the audit log.
 
 mod account;
 mod acquirers;
@@ -62,7 +62,7 @@ pub(crate) struct OperatorConsole {
     streams: Arc<Streams>,
     samples: live::Encoded,
     recent: Arc<recent::RecentSessions>,
-    /// True if everybody needs a second factor; an operator without one sets it up first.
+    /// True if everyone needs a second factor. An operator without one has to set it up first.
     needs_second_factor: bool,
     /// Password that creates the first operator.
     setup_password: Option<SetupPassword>,
@@ -70,7 +70,7 @@ pub(crate) struct OperatorConsole {
     store_name: String,
     /// Links to the providers.
     links: Vec<Arc<Link>>,
-    /// Address at which this node serves merchants, as the list of nodes has it.
+    /// Address at which this node serves merchants, as shown in the list of nodes.
     node_address: String,
     ending_keys: Option<EndingKeyCount>,
     jobs: JobBoard,
@@ -115,12 +115,12 @@ impl OperatorConsole {
         }
     }
 
-    /// Returns the counter of requests that its pages refuse.
+    /// Returns the counter of requests refused by this console's pages.
     pub(crate) fn refused_requests(&self) -> Data<RefusedRequests> {
         self.accounts.refused_requests()
     }
 
-    /// Returns the stored form as this node last met it.
+    /// Returns the stored form that this node last found in the store.
     pub(crate) fn store_form(&self) -> StoreForm {
         self.store.form()
     }

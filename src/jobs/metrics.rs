@@ -1,4 +1,4 @@
-//! Metrics of background jobs, read at each scrape.
+//! Metrics of background jobs, collected at each scrape.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use prometheus::{IntCounterVec, IntGaugeVec, Opts, Registry};
 
 use super::{JobBoard, JobState, Rhythm};
 
-/// Label with the job's name. Prometheus keeps `job` for what it reads.
+/// Label with the job's name. Prometheus reserves `job` for its scrape targets.
 const LABEL: &str = "name";
 
 /// Metrics of the jobs on a board.
@@ -17,7 +17,7 @@ pub(crate) struct JobMetrics {
     succeeded_at: IntGaugeVec,
     failures: IntCounterVec,
     failing: IntGaugeVec,
-    /// Held during a scrape: two at once would count a failure twice.
+    /// Held during a scrape: two concurrent ones would count a failure twice.
     turn: Mutex<()>,
 }
 
@@ -54,7 +54,7 @@ impl JobMetrics {
             self.succeeded_at.with_label_values(&name).set(at.millis().div_euclid(1_000));
         }
         let failures = self.failures.with_label_values(&name);
-        // A counter of Prometheus can't be set, so only what came since the last scrape is added.
+        // A Prometheus counter can't be set, so only the increase since the last scrape is added.
         failures.inc_by(state.failures.saturating_sub(failures.get()));
         let is_failing = state.failure.is_some() || state.overrun(rhythm).is_some();
         self.failing.with_label_values(&name).set(i64::from(is_failing));

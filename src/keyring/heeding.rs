@@ -1,4 +1,4 @@
-//! Upkeep of secret keys on a running node: it seals secrets that anybody could read, and follows the key that the
+//! Maintenance of secret keys on a running node: it seals secrets that anyone could read, and follows the key that the
 //! store names.
 
 use std::sync::Arc;
@@ -11,38 +11,38 @@ use quita_services::secret_keys::{MovedPeople, SecretKeyError, Strongbox, Unmove
 use super::Keyring;
 use crate::jobs::{JobName, JobOutcome, Pass, Rhythm};
 
-/// Rhythm of asking the store for its current key. For so long a node may still use the previous one.
+/// Schedule of querying the store's current key. A node may use the previous key until the next query.
 pub(crate) const CURRENT_KEY: Rhythm =
     Rhythm { name: JobName::CurrentSecretKey, every: Duration::from_secs(2), first_after: Duration::ZERO };
-/// Rhythm of sealing, once everything is sealed: then there is nothing to do.
+/// Schedule of sealing once everything is sealed: then there is nothing to do.
 pub(crate) const SEALING: Rhythm =
     Rhythm { name: JobName::Sealing, every: Duration::from_secs(3_600), first_after: Duration::ZERO };
-/// Wait before sealing is tried again.
+/// Wait before sealing is retried.
 const SEAL_AGAIN_AFTER: Duration = Duration::from_secs(60);
-/// Wait before sealing is tried again if the store was unavailable: it may be back any moment.
+/// Wait before sealing is retried after the store was unavailable: it may be back at any moment.
 const TRY_STORE_AGAIN_AFTER: Duration = Duration::from_secs(10);
-/// Maximum number of applications or users in one step.
+/// Maximum number of applications or users per step.
 const PAGE: usize = 100;
 
-/// Sealing of the secrets that anybody could read, once for each start of the node.
+/// Sealing of secrets that anyone could read, once for each start of the node.
 pub(crate) struct Sealing {
     strongbox: Strongbox,
     is_done: bool,
 }
 
 impl Sealing {
-    /// Seals in this store.
+    /// Creates the sealing of secrets in this store.
     pub(crate) const fn new(strongbox: Strongbox) -> Self {
         Self { strongbox, is_done: false }
     }
 
-    /// Seals what is readable, unless that was done.
+    /// Seals readable secrets, unless that has been done.
     pub(crate) async fn pass(&mut self) -> Pass {
         if self.is_done {
             return Pass::from(Ok(()));
         }
         let Err(error) = seal_unprotected(&self.strongbox).await else {
-            // Sealed once, a secret stays sealed: every later one is sealed when it is stored.
+            // Once sealed, a secret stays sealed, and every later one is sealed when it is stored.
             self.is_done = true;
             return Pass::from(Ok(()));
         };
@@ -68,7 +68,7 @@ const fn needs_a_person(error: &SecretKeyError) -> bool {
     }
 }
 
-/// Seals the secrets that earlier versions stored in clear, or with the key that everybody knows.
+/// Seals the secrets that earlier versions stored in clear text, or with the publicly known key.
 async fn seal_unprotected(strongbox: &Strongbox) -> Result<(), SecretKeyError> {
     let mut place = None;
     let mut sealed = 0_u64;
@@ -87,14 +87,14 @@ async fn seal_unprotected(strongbox: &Strongbox) -> Result<(), SecretKeyError> {
     sealed = sealed.saturating_add(of_people);
     let is_audit_key_moved = strongbox.move_audit_key(Which::Unprotected).await?;
     if sealed > 0 || is_audit_key_moved {
-        // The old ciphertext or clear text is still in the write-ahead log until that is emptied.
+        // The old ciphertext or clear text remains in the write-ahead log until the log is emptied.
         strongbox.forget_replaced().await?;
         tracing::info!(sealed, "secrets that were readable in the store are encrypted now");
     }
     Ok(())
 }
 
-/// Seals readable secrets of people, which were never stored in clear. Returns how many.
+/// Seals readable secrets of people, which were never stored in clear text. Returns how many there were.
 async fn seal_unprotected_of_people(strongbox: &Strongbox) -> Result<u64, SecretKeyError> {
     let mut place = None;
     let mut sealed = 0_u64;
@@ -114,27 +114,27 @@ async fn seal_unprotected_of_people(strongbox: &Strongbox) -> Result<u64, Secret
 
 /// Logs secrets of people that are still readable.
 fn log_readable(moved: &MovedPeople) {
-    // An address has no business in a log.
+    // A person's address must not appear in a log.
     for UnmovedPerson { why, .. } in &moved.unmoved {
         tracing::error!(%why, "a secret of somebody is readable still");
     }
 }
 
-/// Following of the secret key that the store names.
+/// Tracking of the secret key that the store names.
 pub(crate) struct CurrentKey {
     strongbox: Strongbox,
     keyring: Arc<Keyring>,
-    /// True if this node lacked the key when it was asked last.
+    /// True if this node did not have the key at the last query.
     is_missing: bool,
 }
 
 impl CurrentKey {
-    /// Makes new things with the key that the store names.
+    /// Creates the tracking, which derives new values with the key that the store names.
     pub(crate) const fn new(strongbox: Strongbox, keyring: Arc<Keyring>) -> Self {
         Self { strongbox, keyring, is_missing: false }
     }
 
-    /// Asks the store once.
+    /// Queries the store once.
     pub(crate) async fn pass(&mut self) -> JobOutcome {
         let followed = follow(&self.strongbox, &self.keyring).await;
         match &followed {
@@ -147,7 +147,7 @@ impl CurrentKey {
                 tracing::debug!(%error, "the store does not say with which secret key it works");
             }
             Err(error) => {
-                // The pass runs every two seconds, and one line at the change is enough.
+                // The job runs every two seconds, so one line at the change is enough.
                 if !std::mem::replace(&mut self.is_missing, true) {
                     tracing::error!(%error, "new payments are refused on this node");
                 }
@@ -157,8 +157,8 @@ impl CurrentKey {
     }
 }
 
-/// Makes new things with the store's current key, and none if this node lacks it. While the store does not answer, the
-/// previous key remains in use.
+/// Derives new values with the store's current key, and none if this node does not have it. While the store does not
+/// answer, the previous key remains in use.
 async fn follow(strongbox: &Strongbox, keyring: &Keyring) -> Result<SecretKeyId, SecretKeyError> {
     let current = strongbox.current().await;
     match &current {

@@ -1,4 +1,4 @@
-//! Tokens of cards: `tok_…`, sealed for one merchant and mode. Nothing of them is stored.
+//! Tokens of cards: `tok_…`, sealed for one merchant and mode. No part of them is stored.
 
 use std::cell::RefCell;
 
@@ -10,10 +10,10 @@ use quita_machine::sealed_box;
 
 use super::Keyring;
 
-/// Beginning of every token.
+/// Prefix of every token.
 const PREFIX: &str = "tok_";
 
-/// Opener of the tokens of one merchant and mode, which remembers the last one that it saw.
+/// Opener of the tokens of one merchant and mode. It remembers the last token that it saw.
 pub(crate) struct OwnTokens<'k> {
     keyring: &'k Keyring,
     owner: &'k Owner,
@@ -25,7 +25,7 @@ impl<'k> OwnTokens<'k> {
         Self { keyring, owner, seen: RefCell::default() }
     }
 
-    /// Returns the mark of the last token, whether it was opened or not.
+    /// Returns the mark of the last token, whether or not it was opened.
     pub(crate) fn into_seen(self) -> Option<UsedToken> {
         self.seen.into_inner()
     }
@@ -33,7 +33,8 @@ impl<'k> OwnTokens<'k> {
 
 impl CardTokens for OwnTokens<'_> {
     fn open(&self, token: &str) -> Option<TokenContents> {
-        // The mark is taken before the token is opened: a replay must be recognised although the key is gone meanwhile.
+        // The mark is recorded before the token is opened: a replay must be recognised even if the key has been removed
+        // meanwhile.
         *self.seen.borrow_mut() = self.keyring.mark_of_token(token);
         let sealed = sealed_bytes(token)?;
         let context = context(self.owner);
@@ -47,7 +48,7 @@ impl CardTokens for OwnTokens<'_> {
 }
 
 impl Keyring {
-    /// Seals a card for an owner's merchant and mode. `None` if this node may make nothing new, the machine has no
+    /// Seals a card for an owner's merchant and mode. `None` if this node may not derive new values, the machine has no
     /// randomness, or the holder's name is too long.
     pub(crate) fn seal_card(&self, owner: &Owner, contents: &TokenContents) -> Option<String> {
         let key = &self.now()?.token;
@@ -55,15 +56,15 @@ impl Keyring {
         Some(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(sealed)))
     }
 
-    /// Returns the mark by which a used token is recognised on every node, under whatever secret key. `None` if it has
-    /// not the form of a token.
+    /// Returns the mark by which a used token is recognised on every node, with any secret key. `None` if it does not
+    /// have the form of a token.
     fn mark_of_token(&self, token: &str) -> Option<UsedToken> {
         Some(UsedToken::of(&sealed_bytes(token)?, self.id_keys.fingerprint()))
     }
 }
 
 fn sealed_bytes(token: &str) -> Option<Vec<u8>> {
-    // There is one text for the same bytes: the decoder refuses what it would not write.
+    // Equal bytes have exactly one text: the decoder refuses any that it would not encode itself.
     URL_SAFE_NO_PAD.decode(token.strip_prefix(PREFIX)?).ok()
 }
 

@@ -1,8 +1,8 @@
-//! Accepted connection, with deadlines that hold whatever protocol is spoken on it.
+//! Accepted connection, with deadlines that apply to any protocol.
 //!
-//! HTTP's own deadlines cover the first head, and an idle connection. These cover the rest: a client that takes
-//! nothing of its response, and one that keeps sending and never requests anything. The latter may send a head that
-//! never ends, or a body that nobody reads.
+//! HTTP's own deadlines cover the first head, and idle connections. These cover the rest: a client that reads nothing
+//! of its response, and one that keeps sending without completing a request. The latter may send an endless head, or a
+//! body that nobody reads.
 
 use std::io;
 use std::pin::Pin;
@@ -16,15 +16,15 @@ use tokio::time::{Instant, Sleep, sleep, sleep_until};
 use super::places::ConnectionSlot;
 use super::refusal::LibraryRefusal;
 
-/// Time for which a client may take nothing of what is ready for it.
+/// Time for which a client may read nothing of the data that is ready for it.
 const TAKE_TIME_OUT: Duration = Duration::from_secs(30);
-/// Time for which a connection may live without anything to send. It is longer than any request takes, and than the
-/// pause between two keep-alive messages of a live page.
+/// Time for which a connection may live without anything to send. It exceeds the duration of any request, and the pause
+/// between two keep-alive messages of a live page.
 const SILENCE_TIME_OUT: Duration = Duration::from_secs(120);
 
 /// Stream that can be reset instead of closed.
 pub(super) trait Cut {
-    /// Makes the end of the stream a reset: unsent bytes are dropped.
+    /// Makes the stream end with a reset: unsent bytes are dropped.
     fn cut(&self);
 }
 
@@ -34,7 +34,7 @@ impl Cut for TcpStream {
     }
 }
 
-/// Makes the end of a stream a reset. If that fails, it is closed as usual, and the system keeps the unsent bytes.
+/// Makes a stream end with a reset. If that fails, it is closed as usual, and the system keeps the unsent bytes.
 pub(super) fn cut(stream: &TcpStream) {
     drop(stream.set_zero_linger());
 }
@@ -42,12 +42,12 @@ pub(super) fn cut(stream: &TcpStream) {
 /// Stream that ends if its client takes too long.
 pub(super) struct Connection<S> {
     stream: S,
-    /// Timer that runs out if the client takes nothing; absent while it does.
+    /// Timer that expires if the client reads nothing; absent while it reads.
     untaken: Option<Pin<Box<Sleep>>>,
     sent_at: Instant,
-    /// Timer for the next look at `sent_at`.
+    /// Timer for the next check of `sent_at`.
     silence: Pin<Box<Sleep>>,
-    /// Bytes to send in place of a bare refusal, once there was one.
+    /// Bytes to send in place of a bare refusal, once there is one.
     refused: Option<Replacement>,
     /// True if a refusal is logged at `info`.
     tells_refusals: bool,
@@ -75,7 +75,7 @@ impl<S: Cut> Connection<S> {
     }
 
     fn check_silence(&mut self, context: &mut Context<'_>) -> io::Result<()> {
-        // The timer is moved only when it runs out: a write costs a look at the clock and no timer (decision 20).
+        // The timer is moved only when it expires: a write costs a clock read, but no timer operation (decision 20).
         while self.silence.as_mut().poll(context).is_ready() {
             let Some(end) = self.sent_at.checked_add(SILENCE_TIME_OUT).filter(|end| *end > Instant::now())
             else {
@@ -87,7 +87,8 @@ impl<S: Cut> Connection<S> {
     }
 
     fn time_out(&self) -> io::Error {
-        // Unsent bytes are dropped with the connection, or the kernel would keep them for a client that takes nothing.
+        // Unsent bytes are dropped with the connection; otherwise the kernel would keep them for a client that reads
+        // nothing.
         self.stream.cut();
         io::ErrorKind::TimedOut.into()
     }
@@ -106,7 +107,7 @@ impl<S: AsyncRead + Cut + Unpin> AsyncRead for Connection<S> {
 }
 
 impl<S: AsyncWrite + Cut + Unpin> Connection<S> {
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match Pin::new(&mut self.stream).poll_write(context, bytes) {
             Poll::Ready(written) => {
@@ -115,14 +116,15 @@ impl<S: AsyncWrite + Cut + Unpin> Connection<S> {
             }
             Poll::Pending => {
                 let untaken = self.untaken.get_or_insert_with(|| Box::pin(sleep(TAKE_TIME_OUT)));
-                // The timer begins when the client takes nothing and ends with any byte, so slow clients are served.
+                // The timer starts when the client reads nothing, and is cleared by any byte, so slow clients are
+                // served.
                 ready!(untaken.as_mut().poll(context));
                 Poll::Ready(Err(self.time_out()))
             }
         }
     }
 
-    /// Sends all of a replacement. Then as many bytes count as written as it replaces.
+    /// Sends a whole replacement. Then reports as many bytes as written as it replaces.
     fn poll_replace(
         &mut self,
         context: &mut Context<'_>,
@@ -156,7 +158,7 @@ impl<S: AsyncWrite + Cut + Unpin> AsyncWrite for Connection<S> {
                 let replacement = Replacement { bytes: refusal.in_our_shape(this.tells_refusals), sent: 0 };
                 this.poll_replace(context, replacement, bytes.len())
             }
-            // The HTTP library writes the refusal again, then whole and alone.
+            // The HTTP library then writes the refusal again, complete and on its own.
             Some(refusal) => this.poll_send(context, bytes.get(..refusal.starts_at).unwrap_or(bytes)),
         }
     }

@@ -1,8 +1,8 @@
-//! Limit of files and sockets that this process may have open.
+//! Limit on the files and sockets that this process may have open.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Minimum for many clients and many receivers of webhooks at once.
+/// Minimum for many concurrent clients and webhook receivers.
 pub(crate) const ENOUGH: u64 = 8_192;
 
 /// Raises the limit as far as possible without privileges, and returns it.

@@ -1,4 +1,4 @@
-//! Connection limits of a listener: in total, and from one address, so that no client takes all.
+//! Connection limits of a listener: in total, and from one address, so that no client takes all connections.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,14 +10,14 @@ use prometheus::{IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registr
 
 use quita_services::network::network_of;
 
-/// Share of a listener's connections that one address may have: one in so many.
+/// Divisor for the share of a listener's connections that one address may have.
 const PART_OF_ONE: usize = 4;
-/// Maximum of one address, however many there are in total.
+/// Maximum for one address, regardless of the total.
 const MOST_OF_ONE: usize = 2_000;
-/// Maximum of the public listener, and of the operators'.
+/// Maximum for the public listener, and for the operators'.
 const MOST_OF_API: usize = 50_000;
 const MOST_OF_OPS: usize = 512;
-/// Minimum of a listener, and of one address: with fewer, nothing can be served at all.
+/// Minimum for a listener, and for one address: with fewer, nothing can be served at all.
 const LEAST: usize = 16;
 const LEAST_OF_ONE: usize = 8;
 /// Minimum interval between log lines about refused connections.
@@ -35,8 +35,8 @@ pub(crate) struct ConnectionLimits {
 impl ConnectionLimits {
     /// Returns the limits of the public listener for this many open files.
     ///
-    /// Half of the files are for clients, an eighth of these for operators. The other half is for receivers of
-    /// webhooks, acquirers and the store. A proxy, through which all clients come, has the total as its limit.
+    /// Half of the files are for clients, an eighth of these for operators. The other half is for webhook receivers,
+    /// acquirers and the store. For a proxy, through which all clients come, the limit is the total.
     pub(crate) fn of_api(open_files: u64, is_behind_proxy: bool) -> Self {
         let incoming = incoming(open_files);
         let all = incoming.saturating_sub(incoming / 8).clamp(LEAST, MOST_OF_API);
@@ -68,7 +68,7 @@ impl ConnectionMetrics {
     /// Registers the metrics.
     ///
     /// # Errors
-    /// Fails if they are registered already.
+    /// Fails if they are already registered.
     pub(crate) fn register(registry: &Registry) -> prometheus::Result<Self> {
         let open = Opts::new("quita_connections", "Connections that are open");
         let refused =
@@ -103,14 +103,14 @@ struct TakenSlots {
 }
 
 impl Places {
-    /// Makes the slots of a listener.
+    /// Creates the slots of a listener.
     pub(crate) fn new(listener: &'static str, limits: ConnectionLimits, metrics: &ConnectionMetrics) -> Self {
         let (open, refused) =
             (metrics.open.with_label_values(&[listener]), metrics.refused.with_label_values(&[listener]));
         Self(Arc::new(Shared { listener, limits, taken: Mutex::default(), open, refused }))
     }
 
-    /// Makes slots whose metrics nobody sees.
+    /// Creates slots whose metrics are not registered.
     #[cfg(test)]
     pub(super) fn uncounted(limits: ConnectionLimits) -> Self {
         Self::new("test", limits, &ConnectionMetrics::register(&Registry::new()).unwrap())
@@ -131,7 +131,7 @@ impl Places {
 
     /// Takes a slot for a connection from this address, if one is free.
     pub(super) fn take(&self, from: IpAddr) -> Option<ConnectionSlot> {
-        // An IPv6 network of one subscriber has more addresses than a limit could count.
+        // The IPv6 network of a single subscriber has more addresses than a limit could count.
         let network = network_of(from);
         let mut taken = self.0.lock();
         let own = taken.by_network.get(&network).copied().unwrap_or_default();
@@ -167,7 +167,7 @@ impl Shared {
     }
 }
 
-/// Slot of one connection, released when it is dropped.
+/// Slot of one connection, released on drop.
 pub(super) struct ConnectionSlot {
     network: IpAddr,
     shared: Arc<Shared>,
@@ -181,7 +181,7 @@ impl Drop for ConnectionSlot {
             if *own.get() > 1 {
                 *own.get_mut() = own.get().saturating_sub(1);
             } else {
-                // Removed at zero, or the map would keep every address that ever connected.
+                // Removed at zero; otherwise the map would keep every address that ever connected.
                 own.remove();
             }
         }

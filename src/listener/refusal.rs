@@ -1,36 +1,36 @@
-//! Responses to malformed requests: no `Host`, two lengths, a length that is no number, bytes that are not HTTP.
+//! Responses to malformed requests: no `Host`, two lengths, a length that is not a number, bytes that are not HTTP.
 //!
-//! The HTTP library refuses these itself, with a bare status and before any handler of ours. Those responses are
+//! The HTTP library refuses these itself, with a bare status and before any of our handlers. Those responses are
 //! replaced on their way out, so that every response has our error body and an id.
 //!
-//! A chunk whose size is no hexadecimal number (`+2`) gets no response: the library takes it for a client that hung up,
-//! and closes the connection in both directions. The request of that body is not processed.
+//! A chunk whose size is not a hexadecimal number (`+2`) gets no response. The library treats it as a client that hung
+//! up, and closes the connection in both directions. The request with that body is not processed.
 
 use actix_web::http::StatusCode;
 
 use crate::http::{ApiError, ErrorCode, SAFE_HEADERS, in_fresh_request, wordings};
 
-/// Longest response of the library, in bytes: a status, three short headers.
+/// Maximum length of the library's responses, in bytes: a status and three short headers.
 const LONGEST: usize = 256;
 
-/// Headers that the library writes by itself. Our own responses have others too, at least the request id.
+/// Headers that the library writes by itself. Our own responses have other headers too, at least the request id.
 const OWN_HEADERS: [&str; 3] = ["content-length", "connection", "date"];
 
-/// Statuses with which the library refuses.
+/// Statuses with which the library refuses requests.
 const STATUSES: [StatusCode; 3] =
     [StatusCode::BAD_REQUEST, StatusCode::REQUEST_TIMEOUT, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE];
 
-/// Refusal by the library, at the end of what it writes.
+/// Refusal by the library, at the end of its output.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct LibraryRefusal {
-    /// Number of bytes before it: responses to earlier requests of the connection.
+    /// Number of bytes before it: responses to earlier requests on the connection.
     pub(super) starts_at: usize,
     status: StatusCode,
     date: Option<String>,
 }
 
 impl LibraryRefusal {
-    /// Finds a refusal at the end of these bytes. It is the last thing that a connection sends.
+    /// Finds a refusal at the end of these bytes. It is always the last thing sent on a connection.
     pub(super) fn at_end_of(bytes: &[u8]) -> Option<Self> {
         let tail_at = bytes.len().saturating_sub(LONGEST);
         let tail = bytes.get(tail_at..)?;
@@ -43,7 +43,7 @@ impl LibraryRefusal {
         let headers: Vec<_> = lines.map(|line| line.split_once(": ")).collect::<Option<_>>()?;
         let value = |name| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
         let is_bare = headers.iter().all(|(name, _)| OWN_HEADERS.contains(name));
-        // Answers of ours always have a request id, so a bare head can only be the library's own.
+        // Our responses always have a request id, so a bare head can only be the library's own.
         (is_bare && value("content-length") == Some("0")).then(|| Self {
             starts_at: tail_at.saturating_add(head_at),
             status,
@@ -51,7 +51,7 @@ impl LibraryRefusal {
         })
     }
 
-    /// Returns the bytes to send in its place. Logs the refusal at `info` if it `is_told`, otherwise at `debug`.
+    /// Returns the bytes to send in place of the refusal. Logs it at `info` if it `is_told`, otherwise at `debug`.
     pub(super) fn in_our_shape(&self, is_told: bool) -> Vec<u8> {
         in_fresh_request(|id| {
             let error = self.error();

@@ -12,17 +12,17 @@ use super::metrics::MessageMetrics;
 pub(super) struct ByMail {
     mailer: Arc<dyn Mailer>,
     metrics: MessageMetrics,
-    /// Error of the last message, if the server did not take it.
+    /// Error of the last message, if the server did not accept it.
     failure: Mutex<Option<String>>,
 }
 
 impl ByMail {
-    /// Hands messages to this mailer.
+    /// Creates the channel that sends messages with this mailer.
     pub(super) fn new(mailer: Arc<dyn Mailer>, metrics: MessageMetrics) -> Self {
         Self { mailer, metrics, failure: Mutex::default() }
     }
 
-    /// Returns the error of the last message, until the server takes one.
+    /// Returns the error of the last message, until the server accepts one.
     pub(super) fn failure(&self) -> Option<String> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -31,7 +31,7 @@ impl ByMail {
         std::mem::replace(&mut *self.failure.lock().unwrap_or_else(PoisonError::into_inner), failure)
     }
 
-    /// Sends a message; returns false if the server did not take it. Logs an outage of the server once.
+    /// Sends a message; returns false if the server did not accept it. Logs an outage of the server once.
     pub(super) async fn send(&self, mail: &Mail) -> bool {
         match self.mailer.send(mail).await {
             Ok(()) => {
@@ -55,9 +55,9 @@ impl ByMail {
     }
 }
 
-/// Somebody whom an e-mail tells.
+/// Recipient of e-mails.
 pub(super) trait MailReader {
-    /// Writes the message with this news.
+    /// Composes the message with this news.
     fn letter(&self, digest: &Digest, public_url: &str) -> Mail;
 }
 

@@ -1,4 +1,4 @@
-//! Messages by webhook, to the URL that a person named: signed as events are, and sent by the same client.
+//! Messages by webhook, to a URL that the person entered: signed like events, and sent by the same client.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -22,16 +22,16 @@ pub(super) struct ByWebhook {
 /// Outcome of a message by webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WebhookOutcome {
-    /// The receiver took it.
+    /// The receiver accepted the message.
     Taken,
-    /// The receiver did not take it; it is tried again.
+    /// The receiver did not accept the message; it will be retried.
     Failed,
     /// The receiver wants no more messages.
     Gone,
 }
 
 impl ByWebhook {
-    /// Sends with this sender, and signs with the secrets of these people.
+    /// Creates the channel that sends with this sender, and signs with the secrets of these people.
     pub(super) fn new(
         sender: Rc<dyn WebhookSender>,
         webhooks: MessageWebhooks,
@@ -41,7 +41,7 @@ impl ByWebhook {
         Self { sender, webhooks, clock, metrics }
     }
 
-    /// Sends a message to the URL that its reader named.
+    /// Sends a message to the URL that its reader entered.
     pub(super) async fn send<S: Someone + WebhookReader>(
         &self,
         message: &WebhookMessage<'_, S>,
@@ -60,7 +60,7 @@ impl ByWebhook {
         if attempt.is_gone() { WebhookOutcome::Gone } else { WebhookOutcome::Failed }
     }
 
-    /// Signs the message; none if its secret does not open.
+    /// Signs the message; `None` if its secret can't be opened.
     fn request<S: Someone + WebhookReader>(&self, message: &WebhookMessage<'_, S>) -> Option<WebhookRequest> {
         let url = message.person.message_webhook()?.url.clone();
         let secret = match self.webhooks.secret(message.person) {
@@ -79,7 +79,7 @@ impl ByWebhook {
     }
 
     fn log_failure<S: Someone>(&self, person: &S, attempt: &DeliveryAttempt) {
-        // The rest of the URL may be a secret, and the person's address has no business in a log.
+        // The rest of the URL may be a secret, and the person's address must not appear in a log.
         let receiver = person.message_webhook().map(|webhook| webhook.receiver()).unwrap_or_default();
         tracing::warn!(
             server.address = receiver,

@@ -1,4 +1,4 @@
-//! News of one message, in the language of its reader, and the message by e-mail.
+//! News in one message, in the language of its reader, and the e-mail that contains it.
 
 use quita_actors::{StoreAway, StoreTrouble};
 use quita_domain::identity::Mode;
@@ -44,7 +44,7 @@ group! {
 }
 
 impl MessageTexts {
-    /// Sentences in a language.
+    /// Returns the sentences in a language.
     pub(super) fn of(language: Language) -> &'static Self {
         static PORTUGUESE: MessageTexts = MessageTexts::PORTUGUESE;
         static ENGLISH: MessageTexts = MessageTexts::ENGLISH;
@@ -54,12 +54,12 @@ impl MessageTexts {
         }
     }
 
-    /// Subject of a message to an owner.
+    /// Returns the subject of a message to an owner.
     pub(super) fn subject_to_owner(&self, user: &User) -> String {
         filled(self.to_owner, &[("whose", user.merchant.as_str())])
     }
 
-    /// Name of a mode.
+    /// Returns the name of a mode.
     pub(super) const fn mode(&self, mode: Mode) -> &'static str {
         match mode {
             Mode::Test => self.test,
@@ -68,41 +68,41 @@ impl MessageTexts {
     }
 }
 
-/// Fills the gaps of a sentence.
+/// Fills the placeholders of a sentence.
 pub(super) fn filled(sentence: &str, gaps: &[(&str, &str)]) -> String {
     let fill =
         |text: String, (name, value): &(&str, &str)| text.replace(&format!("{{{name}}}"), &one_line(value));
     gaps.iter().fold(sentence.to_owned(), fill)
 }
 
-/// Names come from people, and may hold control characters.
+/// Replaces control characters, which names entered by people may contain.
 fn one_line(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
 }
 
-/// Kind of a piece of news, as messages by webhook spell it.
+/// Kind of a piece of news, as named in messages by webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NewsKind {
-    /// Events were given up that a receiver did not confirm.
+    /// Events that a receiver did not confirm were given up.
     EventsExhausted,
-    /// A receiver confirmed no event for an hour.
+    /// A receiver has confirmed no event for an hour.
     ReceiverFailing,
-    /// An API key ends soon.
+    /// An API key expires soon.
     KeyEnding,
     /// Exceptions were reported.
     ExceptionsReported,
-    /// An acquirer fails.
+    /// An acquirer is failing.
     AcquirerFailing,
     /// A node was lost.
     NodeLost,
-    /// A certificate of an acquirer ends soon.
+    /// A certificate of an acquirer expires soon.
     CertificateEnding,
     /// The store is away.
     StoreAway,
 }
 
 impl NewsKind {
-    /// Returns the spelling.
+    /// Returns the name.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::EventsExhausted => "events_exhausted",
@@ -123,18 +123,18 @@ pub(super) struct News {
     pub(super) kind: NewsKind,
     /// Sentence for its reader.
     pub(super) text: String,
-    /// Time that the sentence is about: of the last event, the beginning of a trouble, the end of a key.
+    /// Time that the sentence is about: of the last event, the start of a trouble, or the expiry of a key.
     pub(super) at: Timestamp,
-    /// Page of the merchants' console that shows more, below the public URL.
+    /// Page of the merchants' console with more details, below the public URL.
     pub(super) page: Option<String>,
 }
 
-/// Person who reads a message, by one channel.
+/// Person who reads a message by one channel.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reader<'a> {
-    /// Choice of the person about this channel, and what was reported by it.
+    /// Choice of the person about this channel, and the record of what was reported by it.
     pub(super) mailing: &'a Mailing,
-    /// Time at which the account was made.
+    /// Time at which the account was created.
     pub(super) created_at: Timestamp,
 }
 
@@ -144,7 +144,7 @@ impl Reader<'_> {
         Language::of_mail(self.mailing.language)
     }
 
-    /// Returns the time after which events are unreported.
+    /// Returns the time after which events have not been reported yet.
     pub(super) fn unreported_since(self, now: Timestamp) -> Timestamp {
         self.mailing.unreported_since(self.created_at, now)
     }
@@ -159,17 +159,18 @@ pub(super) struct SendingNode<'a> {
     pub(super) public_url: &'a str,
 }
 
-/// News of one message.
+/// News in one message.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Digest {
-    /// News in the order in which they are read.
+    /// News in reading order.
     pub(super) news: Vec<News>,
-    /// Names of the lasting troubles among them.
+    /// Names of the ongoing troubles in it.
     pub(super) troubles: Vec<String>,
 }
 
 impl Digest {
-    /// News that the store is away. Each node says so itself, hence the names.
+    /// Creates the news that the store is away. It names the node and its installation, because each node reports this
+    /// itself.
     pub(super) fn outage(away: &StoreAway, place: SendingNode<'_>, language: Language) -> Self {
         let texts = MessageTexts::of(language);
         let since = away.since;
@@ -193,7 +194,7 @@ impl Digest {
         self.news.is_empty()
     }
 
-    /// Message to an owner.
+    /// Returns the e-mail to an owner.
     pub(super) fn to_owner(&self, user: &User, public_url: &str) -> Mail {
         let texts = MessageTexts::of(Language::of_mail(user.mailing.language));
         let console = format!("{public_url}/console");
@@ -209,7 +210,7 @@ impl Digest {
         }
     }
 
-    /// Message to an operator.
+    /// Returns the e-mail to an operator.
     pub(super) fn to_operator(&self, operator: &Operator) -> Mail {
         let texts = MessageTexts::of(Language::of_mail(operator.mailing.language));
         Mail {
@@ -219,7 +220,7 @@ impl Digest {
         }
     }
 
-    /// Returns the sentences, a line for each.
+    /// Returns the sentences, one per line.
     pub(super) fn list(&self) -> String {
         self.news.iter().map(|news| format!("- {}\n", news.text)).collect()
     }

@@ -1,4 +1,4 @@
-//! News of a merchant for its owners: events that were given up, receivers that fail, keys that end.
+//! News of a merchant for its owners: events that were given up, receivers that fail, keys that expire.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ use super::receivers::{self, FailingReceiver};
 use crate::console::Language;
 use crate::console::merchant::delivery_attempts::{GONE, in_words, outcome_of};
 
-/// Payments with a delivery of some state that are looked at, the newest.
+/// Maximum number of payments with a delivery in a given state that are examined, the newest ones.
 pub(super) const LOOK_AT: usize = 200;
 
-/// Times before the end of a key or a certificate at which it is reported.
+/// Times before the expiry of a key or a certificate at which it is reported.
 const WARNINGS_MS: [u64; 2] = [7 * DAY_MS, DAY_MS];
 
 /// Event that was given up.
@@ -30,37 +30,36 @@ struct GivenUp {
     mode: Mode,
     receiver: String,
     at: Timestamp,
-    /// Last attempt; none for what followed after the receiver was gone.
+    /// Last attempt; `None` for events after the receiver was gone.
     attempt: Option<DeliveryAttempt>,
 }
 
-/// News of one merchant, whoever was told.
+/// News of one merchant, regardless of who has received it.
 pub(super) struct MerchantNews {
     given_up: Vec<GivenUp>,
     failing: Vec<(Mode, FailingReceiver)>,
     keys: Vec<ApiKey>,
 }
 
-/// Filter of the deliveries of a merchant in a state.
+/// Returns the filter for a merchant's deliveries in a state.
 pub(super) fn filter(merchant: &MerchantId, mode: Mode, state: DeliveryState) -> DeliveryFilter {
     DeliveryFilter { merchant: merchant.clone(), mode, transaction_id: None, state: Some(state) }
 }
 
-/// Page of the merchants' console, below the public URL.
+/// Returns a page of the merchants' console, below the public URL.
 fn page(mode: Mode, name: &str) -> String {
     format!("/console/{}/{name}", mode.as_str())
 }
 
-/// Returns true if one of the warnings before this end falls into a time.
+/// Returns true if one of the warnings before this expiry falls into a period.
 pub(super) fn is_warned_of(end: Timestamp, since: Timestamp, until: Timestamp) -> bool {
     let warnings = WARNINGS_MS.map(|before| end.minus_ms(before));
-    // Without the beginning and with the end, so a warning falls
-    // into exactly one of two periods that follow each other.
+    // The start is excluded and the end included, so a warning falls into exactly one of two consecutive periods.
     warnings.into_iter().any(|warning| warning > since && warning <= until)
 }
 
 impl MerchantNews {
-    /// Reads what may be news of a merchant.
+    /// Reads possible news of a merchant.
     pub(super) async fn read(
         store: &dyn WholeStore,
         merchant: &MerchantId,
@@ -82,7 +81,7 @@ impl MerchantNews {
         Ok(Self { given_up, failing, keys })
     }
 
-    /// Picks what this owner was not told yet.
+    /// Selects the news that this owner has not received yet.
     pub(super) fn digest(&self, owner: Reader<'_>, round: &NewsRound) -> Digest {
         let language = owner.language();
         let since = owner.unreported_since(round.now);
@@ -101,7 +100,7 @@ impl MerchantNews {
             }
         }
         for key in &self.keys {
-            // Who makes a short-lived key knows it.
+            // The creator of a short-lived key knows about its expiry.
             let since = since.max(key.created_at);
             if let Some(end) = key.expires_at.filter(|end| is_warned_of(*end, since, round.until)) {
                 let mode = texts.mode(key.owner.mode);
@@ -142,7 +141,7 @@ fn given_up_of(payment: &Payment, mode: Mode) -> impl Iterator<Item = GivenUp> {
     let receiver = receiver_of(payment.order.postback_url.as_deref().unwrap_or_default());
     let given_up = payment.outbox.iter().filter(|delivery| delivery.state == DeliveryState::Exhausted);
     given_up.filter_map(move |delivery| {
-        // A receiver that is gone is sent nothing more: its later events have no attempt.
+        // Nothing more is sent to a receiver that is gone, so its later events have no attempt.
         let attempt = delivery.attempts.last().cloned();
         let occurred_at = || payment.event(delivery.sequence).map(|event| event.occurred_at);
         let at = attempt.as_ref().map(DeliveryAttempt::ended_at).or_else(occurred_at)?;

@@ -2,7 +2,7 @@
 
 use prometheus::{IntCounter, IntCounterVec, Opts, Registry};
 
-/// Counters of the messages by one channel.
+/// Counters of the messages sent by one channel.
 pub(super) struct MessageMetrics {
     pub(super) sent: IntCounter,
     pub(super) failed: IntCounter,
@@ -12,7 +12,7 @@ impl MessageMetrics {
     /// Registers the metric of messages by e-mail.
     ///
     /// # Errors
-    /// When another metric has its name.
+    /// Fails if another metric has its name.
     pub(super) fn of_mails(registry: &Registry) -> prometheus::Result<Self> {
         let help = "Messages by e-mail, by whether the server took them";
         Self::register(Opts::new("quita_mails_total", help), registry)
@@ -21,7 +21,7 @@ impl MessageMetrics {
     /// Registers the metric of messages by webhook.
     ///
     /// # Errors
-    /// When another metric has its name.
+    /// Fails if another metric has its name.
     pub(super) fn of_webhooks(registry: &Registry) -> prometheus::Result<Self> {
         let help = "Messages by webhook, by whether the receiver took them";
         Self::register(Opts::new("quita_message_webhooks_total", help), registry)

@@ -1,4 +1,4 @@
-//! Sends each message once: claims it in the store, sends it, and notes what it reported.
+//! Delivery of messages: claims each in the store, sends it, and records what it reported.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -23,39 +23,39 @@ use super::webhook_body::{WebhookMessage, WebhookReader};
 use quita_services::audit::{Audit, Initiator};
 use quita_services::people::{Channel, People, PeopleError, Someone, message_webhook_in_words};
 
-/// Age from which an event is reported: by then it is stored.
+/// Age from which an event is reported: by then it has been stored.
 const SETTLED_MS: u64 = 20_000;
-/// Users that are read at once.
+/// Number of users per read.
 const PAGE: usize = 200;
-/// Failed e-mails after which the others wait for the next round: the server is away.
+/// Number of failed e-mails after which the others wait for the next round: the server is away.
 const MAX_FAILURES: u32 = 3;
-/// Webhooks that are sent at once.
+/// Number of concurrent webhooks.
 const WEBHOOKS_AT_ONCE: usize = 32;
-/// Time within which the messages of a round begin, by each channel. The others are due at the next round, which slow
-/// servers and receivers must not hold back.
+/// Time within which the messages of a round are started, for each channel. The others are due in the next round, which
+/// slow servers and receivers must not delay.
 pub(super) const BEGIN_WITHIN: Duration = Duration::from_secs(30);
 
-/// One round for news.
+/// One round of collecting and reporting news.
 #[derive(Debug)]
 pub(super) struct NewsRound {
-    /// Beginning of the round.
+    /// Start of the round.
     pub(super) now: Timestamp,
     /// Time up to which events are reported.
     pub(super) until: Timestamp,
-    /// E-mails that the server did not take.
+    /// Number of e-mails that the server did not accept.
     failures: Cell<u32>,
 }
 
 impl NewsRound {
-    /// Begins at this time.
+    /// Creates a round that starts at this time.
     pub(super) fn at(now: Timestamp) -> Self {
         Self { now, until: now.minus_ms(SETTLED_MS), failures: Cell::new(0) }
     }
 }
 
-/// Ways on which messages leave.
+/// Channels by which messages are sent.
 pub(super) struct Channels {
-    /// None if the configuration names no server.
+    /// `None` if the configuration names no mail server.
     pub(super) by_mail: Option<ByMail>,
     pub(super) by_webhook: ByWebhook,
 }
@@ -67,13 +67,13 @@ pub(super) struct Notifier {
     clock: Arc<dyn Clock>,
     channels: Channels,
     audit: Audit,
-    /// This node, for what it changes by itself.
+    /// This node, as the initiator of its own changes.
     node: Initiator,
     public_url: String,
 }
 
 impl Notifier {
-    /// Works on this store, and sends messages on these ways.
+    /// Creates a sender that uses this store and these channels.
     pub(super) fn new(
         store: Arc<dyn WholeStore>,
         clock: Arc<dyn Clock>,
@@ -86,7 +86,7 @@ impl Notifier {
         Self { store, people, clock, channels, audit, node, public_url }
     }
 
-    /// Begins a round for news.
+    /// Starts a round.
     pub(super) fn begin_round(&self) -> NewsRound {
         NewsRound::at(self.clock.now())
     }
@@ -96,20 +96,20 @@ impl Notifier {
         self.store.as_ref()
     }
 
-    /// Returns the installation as seen by this node, for what a message says of both.
+    /// Returns this node and its installation, as named in messages.
     pub(super) fn place(&self) -> SendingNode<'_> {
         SendingNode { node: &self.node.from, public_url: &self.public_url }
     }
 
-    /// Returns the error of the last e-mail, until the mail server takes one.
+    /// Returns the error of the last e-mail, until the mail server accepts one.
     pub(super) fn mail_failure(&self) -> Option<String> {
         self.channels.by_mail.as_ref()?.failure()
     }
 
-    /// Reads every operator who gets messages by some channel.
+    /// Reads every operator who receives messages by any channel.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub(super) async fn operators(&self) -> Result<Vec<Operator>, PeopleError> {
         let mut operators = self.people.operators().await?;
         operators.retain(|operator| {
@@ -118,7 +118,7 @@ impl Notifier {
         Ok(operators)
     }
 
-    /// Returns a person as a reader by this channel; none if they get no messages by it.
+    /// Returns a person as a reader by this channel; `None` if they receive no messages by it.
     pub(super) fn reader<'p, S: Someone>(&self, person: &'p S, channel: Channel) -> Option<Reader<'p>> {
         let is_open = match channel {
             Channel::Mail => self.channels.by_mail.is_some(),
@@ -128,8 +128,8 @@ impl Notifier {
         Some(Reader { mailing, created_at: person.created_at() })
     }
 
-    /// Returns the news for an operator by this channel, if a message may leave now. A trouble that began is not held
-    /// back until the next digest; one that returned within a day is.
+    /// Returns the news for an operator by this channel, if a message may be sent now. A trouble that began is not held
+    /// back until the next digest, unless it began again within a day.
     pub(super) fn news_for(
         &self,
         operator: &Operator,
@@ -145,7 +145,7 @@ impl Notifier {
         (is_due || digest.troubles.iter().any(is_new)).then_some(digest)
     }
 
-    /// Returns a person as a reader by this channel, if a message may leave now.
+    /// Returns a person as a reader by this channel, if a message may be sent now.
     pub(super) fn due<'p, S: Someone>(
         &self,
         person: &'p S,
@@ -155,10 +155,10 @@ impl Notifier {
         self.reader(person, channel).filter(|reader| reader.mailing.is_due(now))
     }
 
-    /// Reports news of their merchants to owners. Reports what could be read even if the rest could not.
+    /// Reports news of merchants to their owners. Whatever could be read is reported even if other reads failed.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub(super) async fn report_to_owners(&self, round: &NewsRound) -> Result<(), PeopleError> {
         let mut by_mail = Vec::new();
         let mut by_webhook = Vec::new();
@@ -167,7 +167,7 @@ impl Notifier {
         read.and(mailed)
     }
 
-    /// Reads the news for the owners to whom a message may leave now.
+    /// Reads the news for the owners to whom a message may be sent now.
     async fn read_for_owners(
         &self,
         round: &NewsRound,
@@ -202,10 +202,10 @@ impl Notifier {
         }
     }
 
-    /// Sends messages by both channels side by side, so that none waits for the other.
+    /// Sends messages by both channels concurrently, so that neither waits for the other.
     ///
     /// # Errors
-    /// Fails if the store does not answer to a claim or note of an e-mail.
+    /// Fails if the store does not answer when an e-mail is claimed or recorded.
     pub(super) async fn report<S: Someone + MailReader + WebhookReader>(
         &self,
         by_mail: Vec<(S, Digest)>,
@@ -217,7 +217,7 @@ impl Notifier {
         tokio::join!(by_mail, by_webhook).0
     }
 
-    /// Sends e-mails to people one after another, those that begin in time.
+    /// Sends e-mails to people one after another, as many as can be started in time.
     async fn report_by_mails<S: Someone + MailReader>(
         &self,
         messages: Vec<(S, Digest)>,
@@ -233,10 +233,10 @@ impl Notifier {
         Ok(())
     }
 
-    /// Sends an e-mail to a person, if there is anything to report and no other node does.
+    /// Sends an e-mail to a person, if there is anything to report and no other node reports it.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub(super) async fn report_by_mail<S: Someone + MailReader>(
         &self,
         person: &S,
@@ -247,10 +247,11 @@ impl Notifier {
         if round.failures.get() >= MAX_FAILURES {
             return Ok(());
         }
-        // The claim in the store comes before the message, so that of several nodes one sends it.
+        // The message is claimed in the store before it is sent, so that only one of several nodes sends it.
         let Some(claim) = self.people.claim_message(person, Channel::Mail).await? else { return Ok(()) };
         if self.mail(person, &digest).await {
-            // Noted after the server took it: a message that is lost in between is sent again, and none is left out.
+            // Recorded after the server accepted it: a message that is lost in between is sent again, and none is
+            // skipped.
             self.people.note_message::<S>(person.login(), &claim, round.until, &digest.troubles).await?;
         } else {
             round.failures.update(|failures| failures.saturating_add(1));
@@ -258,7 +259,7 @@ impl Notifier {
         Ok(())
     }
 
-    /// Sends webhooks to people, if there is anything to report and no other node does.
+    /// Sends webhooks to people, if there is anything to report and no other node reports it.
     async fn report_by_webhook<S: Someone + WebhookReader>(
         &self,
         messages: Vec<(S, Digest)>,
@@ -288,13 +289,13 @@ impl Notifier {
                 let login = person.login();
                 self.people.note_message::<S>(login, &claim, round.until, &digest.troubles).await
             }
-            // The claim has set the next try already (`Mailing::begin`), so a failure leaves nothing to note.
+            // The claim has already set the next attempt (`Mailing::begin`), so a failure leaves nothing to record.
             WebhookOutcome::Failed => Ok(()),
             WebhookOutcome::Gone => self.forget_receiver(person).await,
         }
     }
 
-    /// Sends no more messages to a receiver that is gone, and notes it in the audit log.
+    /// Sends no more messages to a receiver that is gone, and records that in the audit log.
     async fn forget_receiver<S: Someone>(&self, person: &S) -> Result<(), PeopleError> {
         let Some(webhook) = person.message_webhook() else { return Ok(()) };
         if self.people.remove_gone_webhook::<S>(person.login(), webhook).await? {
@@ -305,7 +306,7 @@ impl Notifier {
         Ok(())
     }
 
-    /// Sends an e-mail; returns false if the server did not take it.
+    /// Sends an e-mail; returns false if the server did not accept it.
     pub(super) async fn mail<S: MailReader>(&self, person: &S, digest: &Digest) -> bool {
         let Some(by_mail) = &self.channels.by_mail else { return false };
         by_mail.send(&person.letter(digest, &self.public_url)).await

@@ -1,4 +1,4 @@
-//! News of the service for operators: exceptions, acquirers that fail, nodes that were lost, certificates that end.
+//! News of the service for operators: new exceptions, failing acquirers, lost nodes, expiring certificates.
 
 use std::collections::BTreeMap;
 
@@ -14,21 +14,21 @@ use super::{LASTS_MS, WatchedService};
 use crate::console::Language;
 use crate::console::operator::exception_kind;
 
-/// Open exceptions that are looked at, the newest.
+/// Maximum number of open exceptions that are examined, the newest ones.
 const LOOK_AT: usize = 1_000;
 
-/// News of the service, whoever was told.
+/// News of the service, regardless of who has received it.
 pub(super) struct OperatorNews {
     exceptions: Vec<Exception>,
-    /// Routes that fail, and since when.
+    /// Failing routes, and the time since which they have failed.
     failing: Vec<(RouteHealth, Timestamp)>,
     lost_nodes: Vec<NodeView>,
-    /// Acquirers with the end of their certificate.
+    /// Acquirers, and the expiry of their certificates.
     certificates: Vec<(String, Timestamp)>,
 }
 
 impl OperatorNews {
-    /// Reads what may be news of the service.
+    /// Reads possible news of the service.
     pub(super) async fn read(
         store: &dyn WholeStore,
         service: &WatchedService,
@@ -55,14 +55,14 @@ impl OperatorNews {
         })
     }
 
-    /// Makes the news of routes that fail.
+    /// Creates the news of failing routes.
     #[cfg(test)]
     pub(super) fn of_failing(routes: impl IntoIterator<Item = (RouteHealth, Timestamp)>) -> Self {
         let failing = routes.into_iter().collect();
         Self { exceptions: Vec::new(), failing, lost_nodes: Vec::new(), certificates: Vec::new() }
     }
 
-    /// Picks what this operator was not told yet.
+    /// Selects the news that this operator has not received yet.
     pub(super) fn digest(&self, operator: Reader<'_>, round: &NewsRound) -> Digest {
         let language = operator.language();
         let since = operator.unreported_since(round.now);
@@ -98,7 +98,7 @@ impl OperatorNews {
         digest
     }
 
-    /// Adds exceptions that were reported within a time, by kind.
+    /// Adds exceptions that were reported within a period, by kind.
     fn add_exceptions(&self, digest: &mut Digest, language: Language, since: Timestamp, until: Timestamp) {
         let texts = MessageTexts::of(language);
         let mut kinds: BTreeMap<&str, Vec<Timestamp>> = BTreeMap::new();
@@ -116,7 +116,7 @@ impl OperatorNews {
     }
 }
 
-/// Piece of news for operators, whose console has no address that is known to the service.
+/// Creates a piece of news for operators, without a page: the service does not know the address of their console.
 const fn news(kind: NewsKind, text: String, at: Timestamp) -> News {
     News { kind, text, at, page: None }
 }

@@ -1,4 +1,5 @@
-//! Report of an outage of the store. Nothing can be noted in the store, so every node sends its own, and remembers it.
+//! Report of an outage of the store. Nothing can be recorded in the store, so every node sends its own report, and
+//! remembers it.
 
 use std::collections::BTreeSet;
 
@@ -13,17 +14,17 @@ use super::digest::Digest;
 use super::notifier::{BEGIN_WITHIN, Notifier};
 use quita_services::people::Channel;
 
-/// Report of one outage of the store to operators, once for each and by each channel.
+/// Report of an outage of the store to operators, sent once to each and by each channel.
 #[derive(Debug, Default)]
 pub(super) struct OutageReport {
-    /// Beginning of the outage that was reported last.
+    /// Start of the outage that was last reported.
     since: Option<Timestamp>,
-    /// Operators whom that report reached, by which channel.
+    /// Operators whom that report has reached, and by which channel.
     reached: BTreeSet<(Channel, Login)>,
 }
 
 impl OutageReport {
-    /// Reports the outage to the operators whom its report did not reach yet.
+    /// Reports the outage to the operators whom its report has not reached yet.
     pub(super) async fn report(&mut self, away: &StoreAway, operators: &[Operator], notifier: &Notifier) {
         if self.since != Some(away.since) {
             *self = Self { since: Some(away.since), reached: BTreeSet::new() };
@@ -34,7 +35,7 @@ impl OutageReport {
         self.reached.extend(called.into_iter().map(|login| (Channel::Webhook, login)));
     }
 
-    /// Sends the e-mails that begin in time, and returns whom they reached.
+    /// Sends the e-mails that can be started in time, and returns the operators whom they reached.
     async fn mailed(&self, away: &StoreAway, operators: &[Operator], notifier: &Notifier) -> Vec<Login> {
         let begun = Instant::now();
         let mut reached = Vec::new();
@@ -56,14 +57,14 @@ impl OutageReport {
             Some(async move { (operator, notifier.call(operator, &digest).await) })
         });
         let reached = join_all(calls).await.into_iter().filter(|(_, outcome)| match outcome {
-            // A receiver that is gone can't be forgotten before the store is back; until then it is left alone.
+            // A receiver that is gone can't be removed until the store is back; until then, nothing is sent to it.
             WebhookOutcome::Taken | WebhookOutcome::Gone => true,
             WebhookOutcome::Failed => false,
         });
         reached.map(|(operator, _)| operator.login.clone()).collect()
     }
 
-    /// Returns the news for an operator, unless it reached them by this channel or they get none by it.
+    /// Returns the news for an operator, unless this channel has delivered it already or they receive none by it.
     fn news_for(
         &self,
         operator: &Operator,

@@ -1,4 +1,4 @@
-//! Receivers of webhooks that fail for an hour.
+//! Webhook receivers that have been failing for an hour.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use uuid::Uuid;
 
 use super::merchant_news::{LOOK_AT, filter};
 
-/// Time without any confirmation that makes a failing receiver.
+/// Time without any confirmation after which a receiver counts as failing.
 const HOUR_MS: u64 = 3_600_000;
 
-/// Receiver that confirmed nothing for an hour, though it was sent events.
+/// Receiver that was sent events, but confirmed none for an hour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FailingReceiver {
     pub(super) receiver: String,
-    /// First attempt that failed since the last confirmation.
+    /// First failed attempt since the last confirmation.
     pub(super) since: Timestamp,
-    /// Its last confirmation, as far as is known.
+    /// Last confirmation, as far as it is known.
     pub(super) confirmed_at: Option<Timestamp>,
 }
 
@@ -37,10 +37,10 @@ pub(super) async fn read(
         let listed = store.list_with_deliveries(&filter(merchant, mode, state), after, LOOK_AT).await?;
         Ok::<Vec<ReceiverAttempt>, StoreError>(listed.iter().flatten().flat_map(attempts).collect())
     };
-    // Newer payments had no time to fail for an hour, and might fill the whole list.
+    // Newer payments can't have failed for an hour, and might fill the whole list.
     let hour_ago = Cursor { created_at: now.minus_ms(HOUR_MS), id: TransactionId::new(Uuid::nil()) };
     let waiting = list(DeliveryState::Pending, Some(hour_ago)).await?;
-    // Confirmations can only clear a receiver. Where none fails without them, they need not be read.
+    // Confirmations can only clear a receiver. If none is failing without them, they need not be read.
     if failing(&waiting, &[], now).is_empty() {
         return Ok(Vec::new());
     }
@@ -68,7 +68,7 @@ fn attempts(payment: &Payment) -> Vec<ReceiverAttempt> {
         .collect()
 }
 
-/// Finds the receivers of waiting events that confirmed nothing for an hour, by all that they were sent.
+/// Finds the receivers of waiting events that confirmed nothing for an hour, considering everything sent to them.
 fn failing(waiting: &[ReceiverAttempt], others: &[ReceiverAttempt], now: Timestamp) -> Vec<FailingReceiver> {
     let mut last_confirmed: BTreeMap<&str, Timestamp> = BTreeMap::new();
     for attempt in waiting.iter().chain(others).filter(|attempt| attempt.is_confirmed) {

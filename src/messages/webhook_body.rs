@@ -10,11 +10,12 @@ use super::digest::{Digest, MessageTexts, News, Reader};
 use crate::console::Language;
 use quita_services::people::Someone;
 
-/// Body of a message. `text` has everything in one, for chat services that read `{"text": …}` and ignore the rest.
+/// Body of a message. `text` contains everything in one text, for chat services that read `{"text": …}` and ignore the
+/// rest.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct WebhookBody<'a> {
-    /// The `webhook-id`.
+    /// Value of the `webhook-id` header.
     id: &'a str,
     r#type: &'static str,
     created_at: String,
@@ -23,7 +24,7 @@ struct WebhookBody<'a> {
     messages: Vec<Message<'a>>,
 }
 
-/// Reader of a message: never by name or address.
+/// Reader of a message, never identified by name or address.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Addressee<'a> {
@@ -43,9 +44,9 @@ struct Message<'a> {
     link: Option<String>,
 }
 
-/// Somebody whom a webhook tells.
+/// Recipient of messages by webhook.
 pub(super) trait WebhookReader {
-    /// Returns the reader as the body names it.
+    /// Returns the reader as the body identifies it.
     fn to(&self) -> Addressee<'_>;
 
     /// Returns the first line of `text`.
@@ -82,14 +83,14 @@ pub(super) struct WebhookMessage<'a, S> {
 }
 
 impl<S: WebhookReader + Someone> WebhookMessage<'_, S> {
-    /// Returns the `webhook-id`. The same news gets the same id when it is sent again, as its answer may be what was
-    /// lost.
+    /// Returns the `webhook-id`. The same news gets the same id when it is sent again, because only the answer may have
+    /// been lost.
     pub(super) fn id(&self) -> String {
         let reported_until = self.reader.mailing.reported_until.unwrap_or_default();
         let mut hash = Sha256::new_with_prefix(b"quita message id 1 ");
         hash.update(reported_until.millis().to_be_bytes());
         for part in [self.person.login().as_str(), self.person.role(), &self.digest.list()] {
-            // With its length in front, no part can pass for the beginning of the next one.
+            // Each part is preceded by its length, so no part can be mistaken for the beginning of the next one.
             hash.update(part.len().to_be_bytes());
             hash.update(part.as_bytes());
         }
@@ -101,7 +102,7 @@ impl<S: WebhookReader + Someone> WebhookMessage<'_, S> {
     /// Writes the body.
     ///
     /// # Errors
-    /// Never in practice: there is nothing in it that JSON can't hold.
+    /// Never fails in practice: JSON can represent everything in it.
     pub(super) fn body(&self, id: &str, now: Timestamp) -> serde_json::Result<String> {
         let text = format!("{}\n{}", self.person.heading(self.reader.language()), self.digest.list());
         serde_json::to_string(&WebhookBody {

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::build_info::{BuildInfo, build_info};
 use crate::console::operator::OperatorConsole;
 
-/// Time within which the store must answer; long enough that its state counts the failure.
+/// Time limit for the store to answer, long enough for its state to count a failure.
 const STORE_TIME_OUT: Duration = Duration::from_millis(2_500);
 
 #[derive(Serialize)]
@@ -27,11 +27,11 @@ struct Liveness {
 struct ReadinessView {
     status: &'static str,
     version: &'static str,
-    /// Commit of the build; `null` if it was built outside of a repository.
+    /// Commit of the build; `null` for builds outside a repository.
     commit: Option<&'static str>,
     /// Number of the newest stored form that this program reads and writes.
     stored_form: i64,
-    /// Number of the form that the store has, which this program writes.
+    /// Number of the store's form, which this program writes.
     store_form: i64,
     checks: Checks,
 }
@@ -40,10 +40,10 @@ struct ReadinessView {
 struct Checks {
     store: HealthCheck,
     mailboxes: HealthCheck,
-    /// Some acquirer takes new payments.
+    /// Check that some acquirer accepts new payments.
     routes: HealthCheck,
     acquirers: Vec<AcquirerCheck>,
-    /// Failing acquirers, as `NAME METHOD`. Payments are taken as long as any acquirer takes them.
+    /// Failing acquirers, as `NAME METHOD`. Payments are accepted as long as any acquirer accepts them.
     failing: Vec<String>,
 }
 
@@ -65,14 +65,14 @@ struct AcquirerCheck {
     failing_since: Option<String>,
 }
 
-/// `GET /health/live`: the process answers.
+/// Handles `GET /health/live`: responds as long as the process runs.
 pub(super) async fn live() -> HttpResponse {
     HttpResponse::Ok().json(Liveness { status: "live" })
 }
 
-/// `GET /health/ready`: 200 if payments can be taken, otherwise 503; says why.
+/// Handles `GET /health/ready`: responds with 200 if payments can be accepted, otherwise with 503 and the reason.
 pub(super) async fn ready(payments: Data<Payments>, console: Data<OperatorConsole>) -> HttpResponse {
-    // The state of the store takes a missing answer into account.
+    // The state of the store already reflects a missing answer.
     drop(timeout(STORE_TIME_OUT, payments.probe_store()).await);
     let readiness = payments.readiness();
     let is_ready = readiness.is_ready();
@@ -103,7 +103,7 @@ pub(super) async fn ready(payments: Data<Payments>, console: Data<OperatorConsol
     response.json(ReadinessView { status, version, commit, stored_form, store_form, checks })
 }
 
-/// Returns the trouble of the store in words, since when, and the error that showed it.
+/// Returns the store's trouble in words, with its start, and the error that revealed it.
 fn message(StoreAway { since, trouble, why }: &StoreAway) -> String {
     let trouble = match trouble {
         StoreTrouble::Silent => "the store does not answer",

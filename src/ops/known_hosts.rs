@@ -1,7 +1,7 @@
 //! Host names under which operators may open their pages.
 //!
 //! Another site could point its own name here (DNS rebinding), and a browser would then show it the operators' pages.
-//! So the pages and everything below `/ops` answer only to names of this machine itself, and to configured ones.
+//! So the pages and everything below `/ops` respond only to names of this machine itself, and to configured ones.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use actix_web::http::header::HOST;
 use crate::http::{ApiError, ErrorCode, wordings};
 use quita_config::ops_hosts::name_of;
 
-/// Paths that answer under any name: programs request them, by whatever address they have.
+/// Paths that respond under any name: programs request them by whatever address they know.
 const FOR_ANYBODY: [&str; 3] = ["/health/live", "/health/ready", "/metrics"];
 
 /// Names under which the pages are shown, besides those of this machine.
@@ -20,15 +20,15 @@ const FOR_ANYBODY: [&str; 3] = ["/health/live", "/health/ready", "/metrics"];
 pub(crate) struct KnownHosts(Arc<[String]>);
 
 impl KnownHosts {
-    /// Takes the configured names, in lower case and without a port.
+    /// Creates the list from the configured names, in lower case and without a port.
     pub(crate) fn new(hosts: &[String]) -> Self {
         Self(hosts.into())
     }
 
-    /// Admits requests under a known name, and those for any name. Refuses all others.
+    /// Admits requests with a known name, and those for paths that allow any name. Refuses all others.
     pub(super) fn check(&self, request: &ServiceRequest) -> Result<(), ApiError> {
         let mut sent = request.headers().get_all(HOST);
-        // Two Host headers name no host (RFC 9112, 3.2), so none of them makes a request known.
+        // Two Host headers name no host (RFC 9112, 3.2), so neither of them makes a request known.
         let host = sent.next().filter(|_| sent.next().is_none()).and_then(|host| host.to_str().ok());
         if host.is_some_and(|host| self.has(host)) || FOR_ANYBODY.contains(&request.path()) {
             return Ok(());
@@ -39,7 +39,7 @@ impl KnownHosts {
     fn has(&self, host: &str) -> bool {
         let name = name_of(host).to_ascii_lowercase();
         let bare = name.trim_start_matches('[').trim_end_matches(']');
-        // An IPv4 address in the form of IPv6 (`::ffff:127.0.0.1`) is this machine as well.
+        // An IPv4 address in IPv6 form (`::ffff:127.0.0.1`) is this machine as well.
         let is_loopback = bare.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
         name == "localhost" || is_loopback || self.0.contains(&name)
     }

@@ -1,4 +1,4 @@
-//! Metrics of this process, under the names that every Prometheus client uses.
+//! Metrics of this process, with the names that all Prometheus clients use.
 #![expect(
     clippy::as_conversions,
     clippy::cast_precision_loss,
@@ -42,7 +42,7 @@ pub(crate) fn register(registry: &Registry) -> Result<(), prometheus::Error> {
     }))
 }
 
-/// Converts a figure as metrics hold it: exact up to 2^53.
+/// Converts a figure to the type used by metrics: exact up to 2^53.
 const fn figure(number: u64) -> f64 {
     number as f64
 }
@@ -53,7 +53,7 @@ impl ProcessMetrics {
         let stat = process.stat()?;
         let seconds = |ticks: u64| figure(ticks) / figure(ticks_per_second().max(1));
         let used = seconds(stat.utime.saturating_add(stat.stime));
-        // Two scrapes at once may count in another order than they read, and a counter never falls.
+        // Two concurrent scrapes may count in another order than they read, but a counter must never decrease.
         self.cpu.inc_by((used - self.cpu.get()).max(0.0));
         self.memory.set(figure(stat.rss.saturating_mul(page_size())));
         self.address_space.set(figure(stat.vsize));

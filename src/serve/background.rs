@@ -1,4 +1,4 @@
-//! Background jobs of a serving program: which there are, and their rhythms.
+//! Background jobs of a serving program, and their schedules.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,16 +22,16 @@ use crate::messages::{MESSAGES, MessageParts, MessageRunner, WatchedService};
 use crate::nightly::{NIGHTLY, Nightly};
 use crate::retention::{ERASURES, RETENTION, RetentionRunner, follow_erasures};
 
-/// Rhythm in which the last uses of API keys are stored.
+/// Schedule of storing the last uses of API keys.
 const LAST_USES: Rhythm =
     Rhythm { name: JobName::LastUses, every: Duration::from_secs(15), first_after: Duration::ZERO };
-/// Rhythm of looks for accounts that nobody uses.
+/// Schedule of the search for unused accounts.
 const INACTIVE_ACCOUNTS: Rhythm = Rhythm {
     name: JobName::InactiveAccounts,
     every: Duration::from_secs(3_600),
     first_after: Duration::from_secs(60),
 };
-/// Rhythm in which API keys that end soon are counted.
+/// Schedule of counting API keys that expire soon.
 const ENDING_KEYS: Rhythm =
     Rhythm { name: JobName::EndingKeys, every: Duration::from_secs(60), first_after: Duration::ZERO };
 
@@ -95,7 +95,7 @@ impl Background {
         })
     }
 
-    /// Starts the jobs that the configuration asks for.
+    /// Starts the jobs that the configuration requires.
     pub(super) fn start(self, jobs: &mut Jobs, edge: Data<Edge>) {
         let Self { mut nightly, mut retention, archive, mut follower, mut messages, .. } = self;
         if nightly.is_needed() {
@@ -130,7 +130,7 @@ impl Background {
     }
 }
 
-/// Stores when API keys were last used.
+/// Stores the times at which API keys were last used.
 pub(super) async fn store_last_uses(edge: &Edge) -> JobOutcome {
     edge.verifier.store_last_uses().await.map(drop).map_err(|error| {
         tracing::debug!(%error, "when keys were last used could not be stored; it is done later");
@@ -138,7 +138,7 @@ pub(super) async fn store_last_uses(edge: &Edge) -> JobOutcome {
     })
 }
 
-/// Disables accounts that nobody uses.
+/// Disables accounts that are not used.
 async fn disable_inactive(inactive: &InactiveAccounts) -> JobOutcome {
     inactive.look().await.map_err(|error| {
         tracing::warn!(%error, "accounts that nobody uses could not be looked for; it is done later");
@@ -146,7 +146,7 @@ async fn disable_inactive(inactive: &InactiveAccounts) -> JobOutcome {
     })
 }
 
-/// Counts the API keys that end soon.
+/// Counts the API keys that expire soon.
 async fn count_ending_keys(ending: &EndingKeys) -> JobOutcome {
     ending.count().await.map_err(|error| {
         tracing::debug!(%error, "the keys that end soon could not be counted; it is done later");

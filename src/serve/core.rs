@@ -1,4 +1,4 @@
-//! Core of a serving program: the actors, the store as they watch it, and the audit log.
+//! Core of a serving program: the actors, the store as they monitor it, and the audit log.
 
 use std::sync::Arc;
 
@@ -16,38 +16,38 @@ use crate::jobs::{JobMetrics, Jobs};
 use crate::ops::ReadyMetric;
 use crate::store::{PROBE, probe};
 
-/// Running actors, and services over the store that they watch.
+/// Running actors, and services on the store that they monitor.
 pub(super) struct Core {
     pub(super) system: ActorSystem,
-    /// Store of which every use updates the state that the actors show.
+    /// Store whose every use updates the state that the actors show.
     pub(super) store: Arc<dyn WholeStore>,
     pub(super) strongbox: Strongbox,
     pub(super) audit: Audit,
-    /// This node, as the audit log names it.
+    /// This node, as named in the audit log.
     pub(super) node: Initiator,
     pub(super) refused_requests: Arc<RefusedRequests>,
     pub(super) refused_sign_ins: Arc<RefusedSignIns>,
-    /// Background jobs; the one that looks for the store runs already.
+    /// Background jobs; the one that probes the store is already running.
     pub(super) jobs: Jobs,
-    /// Last erasure before any payment was in memory.
+    /// Number of the last erasure before any payment was in memory.
     pub(super) last_erasure: u64,
 }
 
 impl Core {
     /// Starts the actors.
     pub(super) async fn start(config: &Config, resources: &Resources) -> anyhow::Result<Self> {
-        // Read before any payment is in memory, so that every later erasure is followed.
+        // Read before any payment is in memory, so that every later erasure is applied.
         let last_erasure = resources.store.last_erasure().await?;
         let system = start_actors(config, resources)?;
         ReadyMetric::register(system.payments(), &resources.registry)?;
         let state = system.payments().store_state();
-        // The actors have a watch of their own, so they get the bare store; everything else reports through this one.
+        // The actors monitor the store themselves, so they get the bare one; everything else reports through this one.
         let store: Arc<dyn WholeStore> = Arc::new(WatchedStore::new(resources.store.clone(), state));
         let strongbox = Strongbox::new(store.clone(), Arc::clone(&resources.vault));
         let mut jobs = Jobs::new(Arc::clone(&resources.clock));
         JobMetrics::register(jobs.board(), &resources.registry)?;
         let probed = store.clone();
-        // The probe runs from the first moment on: without traffic nobody else would notice that the store went away.
+        // The probe runs from the start: without traffic, nothing else would notice that the store went away.
         jobs.start(PROBE, async move || probe(&*probed).await);
         let refused_requests = Arc::new(RefusedRequests::register(&resources.registry)?);
         let audit = Audit::open(store.clone(), &strongbox, Arc::clone(&resources.clock)).await?;
@@ -83,7 +83,7 @@ fn start_actors(config: &Config, resources: &Resources) -> anyhow::Result<ActorS
         dice: Arc::new(SystemDice),
         tracer: resources.traces.tracer(),
     };
-    // Clients get half of the files, webhooks a quarter; the store and acquirers share the rest.
+    // Clients get half of the files, webhooks a quarter; the store and the acquirers share the rest.
     let limits = Limits {
         idle_after: config.idle_after,
         webhooks: WebhookLimits::with_sockets(resources.open_files / 4),
@@ -96,6 +96,6 @@ fn start_actors(config: &Config, resources: &Resources) -> anyhow::Result<ActorS
 
 /// Returns the placement of the actors: half as many threads as cores.
 fn threads() -> Placement {
-    // As many threads read and write HTTP as there are cores, and the store has threads of its own.
+    // HTTP uses as many threads as there are cores, and the store has its own threads.
     Placement::Threads(std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2)))
 }

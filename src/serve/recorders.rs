@@ -1,4 +1,4 @@
-//! Tasks that note beside the service: the end of the audit log, and who was not let in.
+//! Tasks that record in the background: the end of the audit log, and refused sign-ins.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use super::core::Core;
 use super::resources::Resources;
 
-/// Running tasks that write what they have before they end.
+/// Running tasks that write their pending data before they end.
 pub(super) struct Recorders {
     refused: Arc<RefusedSignIns>,
     counting: JoinHandle<()>,
@@ -20,7 +20,7 @@ pub(super) struct Recorders {
 }
 
 impl Recorders {
-    /// Reads the end of the audit log, from which [`Recorders::start`] goes on.
+    /// Reads the end of the audit log, from which [`Recorders::start`] continues.
     pub(super) async fn begin(resources: &Resources, core: &Core) -> anyhow::Result<AuditWatch> {
         let metrics = AuditMetrics::register(&resources.registry)?;
         Ok(AuditWatch::begin(core.audit.clone(), core.node.clone(), metrics).await?)
@@ -36,9 +36,10 @@ impl Recorders {
         Self { refused, counting, watch_is_over, watching }
     }
 
-    /// Ends the tasks, each within a time.
+    /// Ends the tasks, each within a time limit.
     pub(super) async fn stop(self, within: Duration) {
-        // Refused sign-ins end first: their last entry goes into the audit log, whose watch then still sees it.
+        // The task for refused sign-ins ends first: its last entry goes into the audit log, where the watch must still
+        // see it.
         self.refused.stop();
         if tokio::time::timeout(within, self.counting).await.is_err() {
             tracing::warn!("who was not let in could not be noted in time");

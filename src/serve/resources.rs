@@ -1,4 +1,4 @@
-//! Resources of a serving program: everything that is open before the first actor starts.
+//! Resources of a serving program: everything that is opened before the first actor starts.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::{build_info, store};
 
 /// Store, keys, acquirers, sockets and metrics.
 pub(super) struct Resources {
-    /// Store whose state nobody watches.
+    /// Store whose state is not monitored.
     pub(super) store: Arc<dyn WholeStore>,
     pub(super) vault: Arc<dyn Vault>,
     pub(super) keyring: Arc<Keyring>,
@@ -27,7 +27,7 @@ pub(super) struct Resources {
     pub(super) acquirers: Vec<Arc<dyn AcquirerFactory>>,
     /// Links to the configured acquirers.
     pub(super) links: Vec<Arc<Link>>,
-    /// Way to read the configuration again, if SIGHUP does so.
+    /// Function that reads the configuration again, if SIGHUP does so.
     pub(super) reread: Option<Reread>,
     pub(super) webhooks: Arc<dyn WebhookSenderFactory>,
     pub(super) registry: Registry,
@@ -40,7 +40,7 @@ pub(super) struct Resources {
     pub(super) open_files: u64,
 }
 
-/// Sockets that are bound and accept nothing yet.
+/// Sockets that are bound, but do not accept yet.
 pub(super) struct Sockets {
     pub(super) api: TcpListener,
     pub(super) ops: TcpListener,
@@ -50,21 +50,21 @@ impl Resources {
     /// Opens everything.
     pub(super) async fn open(config: &Config, outside: Outside) -> anyhow::Result<(Self, Sockets)> {
         let open_files = allow_open_files();
-        // Nothing is made for a start that can't listen. They are bound when all else is ready: until then clients are
-        // to be refused, not kept waiting.
+        // Nothing is created if the program can't listen. The sockets are bound once all else is ready: until then,
+        // clients should be refused rather than kept waiting.
         drop(bind("--listen", config.listen)?);
         drop(bind("--ops-listen", config.ops_listen)?);
         let store = store::open_to_serve(&config.store, config.environment).await?;
         let vault: Arc<dyn Vault> = Arc::new(config.secret_keys.vault());
         let strongbox = Strongbox::new(store.clone(), Arc::clone(&vault));
-        // The store says which key derives ids, so nothing that
-        // makes an id may exist before it was asked (decision 29).
+        // The store names the key that derives ids, so nothing that derives an id may exist before that is read
+        // (decision 29).
         let keyring = Keyring::establish(&strongbox, &config.secret_keys).await?;
         let clock = Arc::clone(&outside.clock);
         let (acquirers, links, reread) = connect(config, outside, &keyring)?;
         let registry = registry(config)?;
         let traces = Traces::start(config, &registry)?;
-        // Bound first: the addresses of payers' pages name the port.
+        // Bound first: the addresses of payers' pages contain the port.
         let api = bind("--listen", config.listen)?;
         let ops = bind("--ops-listen", config.ops_listen)?;
         let api_address = api.local_addr()?;
@@ -93,7 +93,7 @@ fn bind(option: &str, address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).map_err(|error| cannot_listen(option, address, &error))
 }
 
-/// Makes the registry, with the metrics of this process and of its store.
+/// Creates the registry, with the metrics of this process and of its store.
 fn registry(config: &Config) -> anyhow::Result<Registry> {
     let registry = Registry::new();
     #[cfg(target_os = "linux")]
@@ -103,7 +103,7 @@ fn registry(config: &Config) -> anyhow::Result<Registry> {
     Ok(registry)
 }
 
-/// Factories of all acquirers, links to the configured ones, and the way to read the configuration again.
+/// Factories of all acquirers, links to the configured ones, and the function to read the configuration again.
 type Connected = (Vec<Arc<dyn AcquirerFactory>>, Vec<Arc<Link>>, Option<Reread>);
 
 fn connect(config: &Config, outside: Outside, keyring: &Arc<Keyring>) -> anyhow::Result<Connected> {
@@ -117,11 +117,11 @@ fn connect(config: &Config, outside: Outside, keyring: &Arc<Keyring>) -> anyhow:
     }
 }
 
-/// Makes the sender of webhooks and test events, with its policy of addresses and its log.
+/// Creates the sender of webhooks and test events, with its address policy and its log.
 fn webhooks(config: &Config, clock: &Arc<dyn Clock>) -> anyhow::Result<Arc<dyn WebhookSenderFactory>> {
     let policy = match config.environment {
         Environment::Development => AddressPolicy::Any,
-        // Merchants name these addresses. In production none of them may reach the network behind the service.
+        // Merchants choose these addresses. In production, none of them may reach the network behind the service.
         Environment::Production => AddressPolicy::PublicOnly,
     };
     let senders = Arc::new(WebhookHttpFactory::new(policy, Arc::clone(clock))?);
@@ -129,7 +129,7 @@ fn webhooks(config: &Config, clock: &Arc<dyn Clock>) -> anyhow::Result<Arc<dyn W
     Ok(Arc::new(FailingWebhooks::new(senders, is_told)))
 }
 
-/// Raises the limit of open files and sockets as far as the system grants it, and returns it. Warns if it is low.
+/// Raises the limit on open files and sockets as far as the system allows, and returns it. Warns if it is low.
 fn allow_open_files() -> u64 {
     let allowed = open_files::raise();
     if allowed < open_files::ENOUGH {

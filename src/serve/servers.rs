@@ -1,4 +1,4 @@
-//! Servers of a serving program: the API with the merchant's console, and the listener of operators.
+//! Servers of a serving program: the API with the merchants' console, and the operators' listener.
 
 use std::io;
 use std::num::NonZero;
@@ -25,7 +25,7 @@ use crate::http::{
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places};
 use crate::ops::{self, KnownHosts};
 
-/// Servers of both listeners, which accept once they run.
+/// Servers of both listeners, which accept connections once they run.
 pub(super) struct Servers {
     pub(super) edge: Data<Edge>,
     pub(super) console: Data<MerchantConsole>,
@@ -34,7 +34,7 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    /// Makes the servers.
+    /// Creates the servers.
     pub(super) fn open(
         config: &Config,
         resources: &Resources,
@@ -94,7 +94,7 @@ fn accounts_parts(core: &Core) -> AccountsParts {
     }
 }
 
-/// Gathers what the handlers of requests need.
+/// Gathers the parts that request handlers need.
 fn edge(config: &Config, resources: &Resources, core: &Core) -> anyhow::Result<Edge> {
     let refused = Arc::clone(&core.refused_requests);
     let verifier = KeyVerifier::new(core.store.clone(), Arc::clone(&resources.clock)).with_refused(refused);

@@ -1,4 +1,4 @@
-//! The time in which the servers run: until a signal, a listener that ends, or a store that is too new.
+//! Time for which the servers run: until a signal arrives, a listener ends, or the store becomes too new.
 
 use std::io;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::acquirers::Reload;
 
-/// Explains why a service ends whose store was upgraded beside it.
+/// Explains why a service ends when its store was upgraded by another program.
 fn outdated(StoreForm { number, known, .. }: StoreForm) -> io::Error {
     io::Error::other(format!(
         "the store was upgraded to stored form {number} while this service was silent, and this version of Quita knows \
@@ -18,7 +18,7 @@ fn outdated(StoreForm { number, known, .. }: StoreForm) -> io::Error {
     ))
 }
 
-/// Waits for the next SIGHUP, or for ever if none is expected.
+/// Waits for the next SIGHUP, or forever if none is expected.
 async fn hung_up(signal: &mut Option<Signal>) -> Option<()> {
     match signal {
         Some(signal) => signal.recv().await,
@@ -26,7 +26,7 @@ async fn hung_up(signal: &mut Option<Signal>) -> Option<()> {
     }
 }
 
-/// Serves until a signal comes. Then stops accepting, and finishes what was accepted.
+/// Serves until a signal arrives. Then stops accepting, and finishes accepted requests.
 pub(super) async fn serve(
     api: Server,
     ops: Server,
@@ -48,8 +48,8 @@ pub(super) async fn serve(
         tokio::select! {
             _ = watch.tick() => {
                 system.watch();
-                // A heartbeat or a write met a newer form. What this program
-                // would write on is refused by the store (decision 44).
+                // A heartbeat or a write found a newer form. The store refuses further writes by this program (decision
+                // 44).
                 if store.form().is_too_new() {
                     end_streams();
                     api_handle.stop(false).await;
@@ -64,19 +64,19 @@ pub(super) async fn serve(
             }
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
-            // A listener that ends by itself ends the service, because nobody would be served by what is left of it.
+            // A listener that ends by itself ends the service, because the rest of it would serve nobody.
             ended = &mut api => return ended?,
             ended = &mut ops => return ended?,
         }
     }
     tracing::info!(within_s = within.as_secs(), "stopping: what was accepted is finished");
-    // Live pages never end by themselves, so a graceful stop would wait for them until its time is over.
+    // Live pages never end by themselves, so a graceful stop would wait for them until its time limit.
     end_streams();
     if tokio::time::timeout(within, api_handle.stop(true)).await.is_err() {
         tracing::warn!("some connections did not end in time");
         api_handle.stop(false).await;
     }
-    // The operators' listener ends last: during the stop health and metrics are still answered.
+    // The operators' listener ends last: health and metrics are still answered during the stop.
     ops_handle.stop(false).await;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The probe: asks a store that nobody else may be asking whether it answers.
+//! The probe: checks whether the store answers, because nothing else may be calling it.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use tokio::time::timeout;
 
 use crate::jobs::{JobName, JobOutcome, Rhythm};
 
-/// Rhythm of the probe.
+/// Schedule of the probe.
 pub(crate) const PROBE: Rhythm =
     Rhythm { name: JobName::StoreProbe, every: Duration::from_secs(1), first_after: Duration::ZERO };
-/// Time that one may take.
+/// Time limit for a probe.
 const TIME_OUT: Duration = Duration::from_secs(2);
 
-/// Asks once. The store is one that is watched: its state learns of every answer, and of each that did not come in
-/// time, and logs it.
+/// Probes once. The store must be a monitored one: its state records every answer and every missed time limit, and logs
+/// it.
 pub(crate) async fn probe(store: &dyn WholeStore) -> JobOutcome {
     match timeout(TIME_OUT, store.ping()).await {
         Ok(answered) => answered.map_err(|error| error.to_string()),

@@ -1,4 +1,4 @@
-//! `quita audit export`: entries as lines of JSON, for a collector.
+//! `quita audit export`: prints entries as lines of JSON, for a log collector.
 
 use clap::Args;
 use quita_domain::audit::AuditEntry;
@@ -24,7 +24,7 @@ pub(in crate::cli) struct ExportLog {
     store: StoreAccessFlags,
 }
 
-/// Beginning of an export.
+/// Start of an export.
 #[derive(Debug, Clone)]
 enum Since {
     Place(u64),
@@ -32,7 +32,7 @@ enum Since {
     Time(Timestamp),
 }
 
-/// Entry as it is printed. Erased parts are absent, and named.
+/// Entry as it is printed. Erased parts are left out, and listed.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ExportedEntry {
@@ -104,7 +104,7 @@ pub(super) async fn run(ExportLog { since, store }: ExportLog) -> Result<(), Fai
             match read {
                 Ok(entry) if from.is_none_or(|from| entry.at >= from) => print(&entry)?,
                 Ok(_) => {}
-                // An unreadable entry does not end the export: a collector must get the entries after it.
+                // An unreadable entry does not end the export: the collector must get the entries after it.
                 Err(_) => unreadable.push(sequence),
             }
         }
@@ -122,7 +122,7 @@ fn print(entry: &ChainedEntry) -> Result<(), Failure> {
     output::result(&serde_json::to_string(&ExportedEntry::of(entry)).map_err(Failure::failed)?)
 }
 
-/// Fails unless the log still contains the entry that a collector saw.
+/// Fails unless the log still contains the entry that the collector has seen.
 async fn refuse_other(store: &(impl AuditStore + ?Sized), seen: &ChainPlace) -> Result<(), Failure> {
     let page = store.chained_audit(seen.sequence.saturating_sub(1), 1).await.map_err(Failure::failed)?;
     let found = page.first().and_then(|(_, read)| read.as_ref().ok()).map(ChainedEntry::position);

@@ -29,10 +29,10 @@ const HARMLESS: [&str; 18] = [
     "via",
 ];
 
-/// Beginnings of names that only proxies and this service use.
+/// Prefixes of header names that only proxies and this service use.
 const OF_PROXIES: [&str; 2] = ["x-", "cf-"];
 
-/// Headers with such a prefix that affect browsers nevertheless.
+/// Headers with one of these prefixes that affect browsers nevertheless.
 const ACTING: [&str; 6] = [
     "x-content-security-policy",
     "x-dns-prefetch-control",
@@ -68,7 +68,7 @@ pub(super) fn differences(headers: &HeaderMap) -> Vec<String> {
     differences
 }
 
-/// Returns true if browsers accept http again after this value of `Strict-Transport-Security` (RFC 6797, 6.1.1).
+/// Returns true if this value of `Strict-Transport-Security` makes browsers accept http again (RFC 6797, 6.1.1).
 fn makes_browsers_forget(value: &HeaderValue) -> bool {
     let directives = value.to_str().unwrap_or_default().split(';');
     let mut ages = directives.filter_map(|directive| directive.trim().strip_prefix("max-age="));

@@ -1,28 +1,28 @@
-//! Tags of the page, read as its template writes them: in lower case, with quoted values that contain no `<`.
+//! Tags of the page, parsed as its template writes them: in lower case, with quoted values that contain no `<`.
 //!
 //! The page is ours, and all texts in it are escaped. Markup that browsers might parse differently is not written like
-//! this, and so is a difference.
+//! this, so it counts as a difference.
 
-/// Characters that separate attributes (HTML, section 13.1.2.3): ASCII blanks, and no others.
+/// Characters that separate attributes (HTML, section 13.1.2.3): only ASCII whitespace.
 const BLANKS: [char; 5] = [' ', '\n', '\t', '\r', '\u{c}'];
 
-/// Beginning of every page.
+/// Start of every page.
 const DOCTYPE: &str = "<!DOCTYPE html>";
 
-/// Elements that hold text alone.
+/// Elements that contain only text.
 const TEXT_ONLY: [&str; 3] = ["title", "textarea", "script"];
 
-/// Escapes that the template's engine writes.
+/// Escapes that the template engine writes.
 const ESCAPES: [(&str, char); 5] =
     [("&#34;", '"'), ("&#38;", '&'), ("&#39;", '\''), ("&#60;", '<'), ("&#62;", '>')];
 
-/// Number of differences after which the rest is not read.
+/// Number of differences after which the rest is not parsed.
 pub(super) const MOST_TOLD: usize = 50;
 
-/// Maximum number of attributes of a tag, of which the templates write half at most.
+/// Maximum number of attributes of a tag. The templates write half of it at most.
 const MAX_ATTRIBUTES: usize = 32;
 
-/// Number of characters of a difference that are shown.
+/// Number of characters shown of a difference.
 const SHOWN: usize = 60;
 
 /// A part of the page.
@@ -30,7 +30,7 @@ const SHOWN: usize = 60;
 pub(super) enum Piece {
     Start(Tag),
     End(String),
-    /// Text, as it was received.
+    /// Text as it was received.
     Text(String),
 }
 
@@ -38,7 +38,7 @@ pub(super) enum Piece {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tag {
     pub(super) name: String,
-    /// Names and values, without escapes; an attribute without a value has an empty one.
+    /// Names and values, unescaped. An attribute without a value has an empty one.
     pub(super) attributes: Vec<(String, String)>,
 }
 
@@ -49,7 +49,7 @@ impl Tag {
     }
 }
 
-/// Reads a page. Returns its pieces, and the beginnings of parts that the template does not write like this.
+/// Parses a page. Returns its pieces, and the beginnings of parts that the template does not write like this.
 pub(super) fn read(html: &str) -> (Vec<Piece>, Vec<String>) {
     let mut pieces = Vec::new();
     let mut unreadable = Vec::new();
@@ -80,7 +80,7 @@ fn push_text(pieces: &mut Vec<Piece>, text: &str) {
     }
 }
 
-/// Returns true unless an element that holds text alone is open, and this does not end it.
+/// Returns true unless a text-only element is open and this piece does not end it.
 fn may_follow(before: &[Piece], piece: &Piece) -> bool {
     let last = before.iter().rev().find(|piece| !matches!(piece, Piece::Text(_)));
     match last {
@@ -91,7 +91,7 @@ fn may_follow(before: &[Piece], piece: &Piece) -> bool {
     }
 }
 
-/// Reads what follows on `<`.
+/// Parses what follows a `<`.
 fn tag(text: &str) -> Option<(Piece, &str)> {
     if let Some(end) = text.strip_prefix('/') {
         let (name, rest) = name(end, |one| one.is_ascii_lowercase() || one.is_ascii_digit())?;
@@ -108,7 +108,7 @@ fn tag(text: &str) -> Option<(Piece, &str)> {
             return None;
         }
         let ((name, value), after) = attribute(trimmed)?;
-        // Each attribute is compared with the earlier ones, so a large number would take long.
+        // Each attribute is compared with all earlier ones, so many attributes would take long.
         if tag.attributes.len() == MAX_ATTRIBUTES || tag.attribute(&name).is_some() {
             return None;
         }
@@ -129,7 +129,7 @@ fn name(text: &str, belongs: impl Fn(char) -> bool) -> Option<(&str, &str)> {
     text.split_at_checked(end).filter(|(name, _)| !name.is_empty())
 }
 
-/// Returns a value or text without its escapes. `None` if it holds any that the template's engine does not write.
+/// Returns a value or text unescaped. `None` if it contains escapes that the template engine does not write.
 pub(super) fn unescaped(value: &str) -> Option<String> {
     let mut plain = String::with_capacity(value.len());
     let mut rest = value;

@@ -1,17 +1,17 @@
-//! Codes by which a payer pays: checked, and shown with the receiver of the money.
+//! Payment codes for payers: checked, and shown with the receiver of the money.
 //!
-//! They are the only part of the page that no version of this program determines. A page that leads payers to somebody
-//! else's account may differ in nothing else.
+//! They are the only part of the page that this program's version does not determine. A page that directs payers to
+//! somebody else's account may differ in nothing else.
 
 use quita_domain::boleto::Line;
 use quita_domain::pix::br_code::BrCode;
 
-/// A code of the page, and the receiver that it states.
+/// Payment code on the page, and the receiver that it states.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PaymentCode {
-    /// The code of a PIX, and the address of its picture.
+    /// Code of a PIX, and the address of its picture.
     Pix { code: String, picture: String },
-    /// The number of a slip.
+    /// Number of a boleto.
     Boleto { line: String },
 }
 
@@ -19,7 +19,7 @@ impl PaymentCode {
     /// Returns a sentence about the receiver of the money.
     ///
     /// # Errors
-    /// A difference: no bank takes the code.
+    /// Returns a difference if no bank accepts the code.
     pub(super) fn receiver(&self) -> Result<String, String> {
         match self {
             Self::Pix { code, .. } => {

@@ -11,14 +11,14 @@ use super::markup::{MOST_TOLD, Piece, Tag, read, unescaped};
 use super::payment_codes::PaymentCode;
 use crate::http::pages::assets;
 
-/// Elements without attributes that matter, and those whose attributes are in [`ATTRIBUTES`].
+/// Elements whose attributes do not matter, and those whose attributes are listed in [`ATTRIBUTES`].
 const ELEMENTS: [&str; 30] = [
     "html", "head", "meta", "title", "link", "noscript", "script", "body", "p", "strong", "main", "header",
     "h1", "h2", "span", "ul", "li", "div", "a", "section", "textarea", "button", "img", "form", "input",
     "fieldset", "legend", "label", "select", "option",
 ];
 
-/// Whole tags that never differ.
+/// Complete tags that never vary.
 const FIXED: [(&str, &[(&str, &str)]); 5] = [
     ("meta", &[("charset", "utf-8")]),
     ("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]),
@@ -27,29 +27,29 @@ const FIXED: [(&str, &[(&str, &str)]); 5] = [
     ("link", &[("rel", "icon"), ("href", "data:,")]),
 ];
 
-/// The one `meta` that acts: it reloads the page itself, where scripts are off.
+/// The only `meta` with an effect: it reloads the page where scripts are disabled.
 const RELOAD: [(&str, &str); 2] = [("http-equiv", "refresh"), ("content", "15")];
 
-/// Values of an attribute.
+/// Allowed values of an attribute.
 #[derive(Debug, Clone, Copy)]
 enum Allowed {
-    /// None.
+    /// No value.
     Flag,
-    /// Any text: nothing is loaded or run by it.
+    /// Any text: it makes the browser load or run nothing.
     Text,
     /// Letters, digits, `-` and `_`.
     Word,
     /// One of these.
     Of(&'static [&'static str]),
-    /// The page itself.
+    /// Address of the page itself.
     Page,
-    /// The picture of a PIX code.
+    /// Picture of a PIX code.
     Picture,
-    /// The status of the payment.
+    /// Status of the payment.
     Status,
 }
 
-/// Attributes of elements; `*` stands for each of them.
+/// Attributes of elements; `*` stands for every element.
 const ATTRIBUTES: [(&str, &str, Allowed); 52] = [
     ("*", "class", Allowed::Of(&CLASSES)),
     ("*", "id", Allowed::Word),
@@ -131,7 +131,7 @@ const CLASSES: [&str; 23] = [
     "test-note",
 ];
 
-/// Fields that payers fill in: type and `autocomplete`. Those of a card are made by the page's script, without names.
+/// Fields that payers fill in: type and `autocomplete`. The page's script creates the card fields, without names.
 const FIELDS: [(&str, &str, &str); 11] = [
     ("name", "text", "name"),
     ("document", "text", "off"),
@@ -155,22 +155,22 @@ pub(super) struct PageFindings {
     pub(super) differences: Vec<String>,
     /// Files that the page loads, all of them ours.
     pub(super) files: BTreeSet<&'static str>,
-    /// Host of the merchant's own page, to which a payer may go on.
+    /// Host of the merchant's own page to which a payer can continue.
     pub(super) goes_on_at: Option<String>,
     /// Status that the page states.
     pub(super) status: Option<String>,
-    /// Codes by which a payer pays, at most one of each kind.
+    /// Payment codes, at most one of each kind.
     pub(super) codes: Vec<PaymentCode>,
 }
 
-/// Compares a page with what the templates write.
+/// Compares a page with the output of the templates.
 pub(super) fn judge(html: &str, page: &Url) -> PageFindings {
     let (pieces, unreadable) = read(html);
     let written = |text: String| format!("the page has what this version does not write: {text}");
     let home = page.path().split_once(super::CHECKOUT).map_or("", |(home, _)| home);
     let mut judge = Judge::new(home, page.path(), &pieces);
     judge.found.differences.extend(unreadable.into_iter().map(written));
-    // Single findings first: there may be so many other differences that the rest is not reported.
+    // Individual findings first: other differences may be so many that the rest is not reported.
     judge.status();
     judge.pictures();
     judge.all();
@@ -186,7 +186,7 @@ struct Judge<'p> {
     pieces: &'p [Piece],
     /// First element `main`, which states the status.
     main: Option<&'p Tag>,
-    /// Address of the first picture; empty without one.
+    /// Address of the first picture; empty if there is none.
     picture: &'p str,
     found: PageFindings,
     ids: BTreeSet<&'p str>,
@@ -255,7 +255,7 @@ impl<'p> Judge<'p> {
     }
 
     fn start(&mut self, tag: &'p Tag, next: Option<&Piece>, is_in_noscript: bool) {
-        // Browsers that run scripts show nothing of it: the form could be hidden there.
+        // Browsers that run scripts do not show this part, so the form could be hidden in it.
         if is_in_noscript && !["noscript", "meta", "p"].contains(&tag.name.as_str()) {
             self.differ(format!("the page has the element {} within noscript", tag.name));
         }
@@ -346,7 +346,7 @@ impl<'p> Judge<'p> {
         if tag.attribute("hidden").is_some() && !may_be_hidden(tag) {
             self.differ(format!("{} is hidden", tag.name));
         }
-        // Without these attributes the fields would be sent in an address.
+        // Without these attributes, the fields would be sent in the URL.
         for name in ["action", "method"] {
             if tag.name == "form" && tag.attribute(name).is_none() {
                 self.differ(format!("form has no {name}"));
@@ -393,7 +393,7 @@ impl<'p> Judge<'p> {
         self.is_page(address) || self.is_of_payment(address, "/boletos/", ".pdf")
     }
 
-    /// Returns true for the merchant's own page, which is offered once a payment is paid, with its host in words.
+    /// Returns true for the merchant's own page. It is offered once a payment is paid, with its host in words.
     fn goes_on(&mut self, address: &str, next: Option<&Piece>) -> bool {
         let Some((main, url)) = self.main.zip(Url::parse(address).ok()) else { return false };
         let is_paid = matches!(main.attribute("data-status"), Some("paid" | "approved"));
@@ -419,7 +419,7 @@ impl<'p> Judge<'p> {
             Some("line") => PaymentCode::Boleto { line: text },
             _ => return self.differ("the page has another textarea".to_owned()),
         };
-        // Each check takes a request, and an attacker could write thousands of codes.
+        // Each check takes a request, and an attacker could include thousands of codes.
         if !self.found.codes.iter().any(|known| discriminant(known) == discriminant(&code)) {
             self.found.codes.push(code);
         }
@@ -451,7 +451,7 @@ fn tags(pieces: &[Piece]) -> impl Iterator<Item = &Tag> {
     })
 }
 
-/// Returns true for what the page's scripts show: the card, and buttons that copy.
+/// Returns true for elements that the page's scripts reveal: the card part, and copy buttons.
 fn may_be_hidden(tag: &Tag) -> bool {
     match tag.name.as_str() {
         "fieldset" => tag.attribute("id") == Some("card"),

@@ -25,15 +25,15 @@ use quita_config::{Config, Environment};
 /// Option that names the file with the secret keys.
 const SECRET_KEY_FILE: &str = "secret-key-file";
 
-/// Tolerance by which the clock may be behind the newest entry of the store, since other nodes' clocks differ a little.
+/// Tolerance by which the clock may lag behind the store's newest entry, since other nodes' clocks differ a little.
 const CLOCK_TOLERANCE_MS: u64 = 5_000;
 
-/// Returns every reason why a configuration was refused.
+/// Returns every reason for which a configuration was refused.
 pub(super) fn refusals(error: &ConfigError) -> Vec<Finding> {
     error.0.iter().map(|problem| Finding::refused("configuration", problem.to_string())).collect()
 }
 
-/// Returns what is unsafe or notable in a configuration that was parsed.
+/// Returns the unsafe or notable points of a configuration that was parsed.
 pub(super) fn configuration(config: &Config) -> Vec<Finding> {
     let mut findings = config.refuse_unsafe().err().map_or(Vec::new(), |error| refusals(&error));
     if findings.is_empty() {
@@ -49,7 +49,7 @@ pub(super) fn configuration(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// Lists each acquirer, and each method that none supports.
+/// Lists each acquirer, and each method that no acquirer supports.
 pub(super) fn acquirers(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
     for acquirer in &config.acquirers {
@@ -89,7 +89,7 @@ fn described(acquirer: &AcquirerConfig) -> String {
     format!("{name}: {kind}, {mode} keys, {methods}{rate}{secret}")
 }
 
-/// Checks the secret key. Its safety was judged with the configuration.
+/// Checks the secret key. Its safety has been checked with the configuration.
 pub(super) fn secret_key(config: &Config) -> Finding {
     if config.secret_keys.has_default() {
         let mend = "set QUITA_SECRET_KEY before anything real depends on it: with this one anybody opens the store's secrets";
@@ -101,7 +101,7 @@ pub(super) fn secret_key(config: &Config) -> Finding {
     open.unwrap_or_else(|| Finding::ok("secret key", "set"))
 }
 
-/// Checks each other secret file for access by other users of this machine.
+/// Checks whether other users of this machine can access each other secret file.
 pub(super) fn secret_files(config: &Config) -> Vec<Finding> {
     let files = config.secret_files.iter().filter(|file| file.option != SECRET_KEY_FILE);
     let finding = |file: &SecretFile| {
@@ -125,7 +125,7 @@ fn open_file(subject: &'static str, file: &SecretFile) -> Option<Finding> {
     Some(Finding::warn(subject, text, mend))
 }
 
-/// Reports which source is trusted for clients' addresses. Its safety was judged with the configuration.
+/// Reports which source is trusted for clients' addresses. Its safety has been checked with the configuration.
 pub(super) fn proxy(config: &Config) -> Finding {
     let listen = config.listen;
     let text = if config.behind_proxy {
@@ -151,7 +151,7 @@ pub(super) fn open_files(most: u64) -> Finding {
     Finding::warn("open files", text, mend)
 }
 
-/// Reports that the store does not exist: not yet, or not any more if a service runs.
+/// Reports that the store does not exist: not yet, or no longer if a service is running.
 pub(super) fn store_is_missing(url: &StoreUrl, running: Option<&RunningService>) -> Finding {
     let url = url.clone().with_whole_path();
     if let Some(service) = running {
@@ -160,7 +160,7 @@ pub(super) fn store_is_missing(url: &StoreUrl, running: Option<&RunningService>)
     Finding::warn("store", format!("{url} does not exist yet"), "`quita serve` makes it")
 }
 
-/// Reports whether the store takes writes, in the words of the service's health.
+/// Reports whether the store accepts writes, in the words of the service's health.
 pub(super) fn store_takes_writes(url: &StoreUrl, written: Result<(), StoreError>) -> Finding {
     let url = url.clone().with_whole_path();
     let fail = |text: String, mend: &str| Finding::fail("store", format!("{url} answers, and {text}"), mend);
@@ -180,23 +180,23 @@ pub(super) fn store_takes_writes(url: &StoreUrl, written: Result<(), StoreError>
     }
 }
 
-/// Warns of an operators' console that nobody can open.
+/// Warns of an operator's console that nobody can sign in to.
 pub(super) fn console(config: &Config, has_operators: bool) -> Option<Finding> {
     let warning = config.closed_console().filter(|_| !has_operators)?;
     Some(Finding::warn("configuration", warning, "change it unless it is meant so"))
 }
 
-/// Returns the modification time of the program's file: the clock can't be earlier.
+/// Returns the modification time of the program file: the clock can't be earlier.
 pub(super) fn program_made_at() -> Option<Timestamp> {
     let written_at = env::current_exe().ok()?.metadata().ok()?.modified().ok()?;
     let millis = written_at.duration_since(UNIX_EPOCH).ok()?.as_millis();
     i64::try_from(millis).ok().map(Timestamp::from_millis)
 }
 
-/// Compares the clock with the program's file and the newest entry of the store.
+/// Compares the clock with the program file and the newest entry of the store.
 pub(super) fn clock(now: Timestamp, made_at: Option<Timestamp>, newest: Option<Timestamp>) -> Finding {
     let mend = "set the clock, and keep it set with NTP";
-    // A file that was copied from elsewhere may be up to a day ahead.
+    // A file copied from elsewhere may be up to a day ahead.
     if let Some(made_at) = made_at.filter(|made_at| made_at.ms_since(now) > DAY_MS) {
         return Finding::fail("clock", format!("it is {now}, but this program was made at {made_at}"), mend);
     }
@@ -210,7 +210,7 @@ pub(super) fn clock(now: Timestamp, made_at: Option<Timestamp>, newest: Option<T
     Finding::ok("clock", now.to_string())
 }
 
-/// Checks that there is an API key in use, and that none is old.
+/// Checks that an API key is in use, and that none is old.
 pub(super) fn keys(keys: &[ApiKey], environment: Environment, now: Timestamp) -> Finding {
     let live = keys.iter().filter(|key| key.is_live(now)).count();
     let old: Vec<_> = keys.iter().filter(|key| key.is_old(now)).map(|key| key.id.as_str()).collect();
@@ -232,7 +232,7 @@ pub(super) fn keys(keys: &[ApiKey], environment: Environment, now: Timestamp) ->
     }
 }
 
-/// Checks that this node has the secret key in use by the store, and that it is the newest one.
+/// Checks that this node has the secret key that the store uses, and that it is the newest one.
 pub(super) async fn key_of_store(strongbox: &Strongbox, secret_keys: &SecretKeys) -> Option<Finding> {
     match strongbox.current().await {
         Ok(current) if current == secret_keys.newest().id() => None,

@@ -10,9 +10,9 @@ use serde::Serialize;
 pub(super) enum Level {
     /// Nothing is wrong.
     Ok,
-    /// It works, but deserves attention.
+    /// The service works, but this deserves attention.
     Warn,
-    /// The service can't run with this.
+    /// The service can't run like this.
     Fail,
 }
 

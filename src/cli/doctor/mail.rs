@@ -1,4 +1,4 @@
-//! Check of the mail server: it is greeted and signed in at, and sent nothing.
+//! Check of the mail server: connects and signs in, without sending anything.
 
 use super::finding::Finding;
 use crate::messages;
@@ -10,7 +10,7 @@ const SUBJECT: &str = "mail server";
 const MEND: &str = "check mail-server, its certificate, mail-user and the password, and the way to it: until then messages to \
                     people are not sent by e-mail";
 
-/// Greets the mail server; `None` if none is configured.
+/// Connects to the mail server; `None` if none is configured.
 pub(super) async fn reach(config: &Config) -> Option<Finding> {
     let mail = config.mail.as_ref()?;
     let MailConfig { host, port, .. } = mail;

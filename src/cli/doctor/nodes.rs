@@ -10,7 +10,7 @@ use super::finding::Finding;
 
 const SUBJECT: &str = "nodes";
 
-/// Warns of nodes that were lost, and of live ones that route by different tables or accounts.
+/// Warns of lost nodes, and of live nodes with different routing tables or accounts.
 pub(super) fn examine(nodes: &[Node], now: Timestamp) -> Vec<Finding> {
     let seen_within_ms = u64::try_from(NODE_SEEN_WITHIN.as_millis()).unwrap_or(u64::MAX);
     let is_alive = |node: &&Node| now.ms_since(node.seen_at) <= seen_within_ms;

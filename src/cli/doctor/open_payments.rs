@@ -13,15 +13,15 @@ use super::finding::Finding;
 use quita_config::Config;
 
 const SUBJECT: &str = "acquirer";
-/// Maximum number of open payments that are read, those that are due first.
+/// Maximum number of open payments that are read, in the order in which they are due.
 const MOST: usize = 20_000;
-/// Number of payments that are read at once.
+/// Number of payments per read.
 const READ_AT_ONCE: usize = 500;
 
-/// Methods of open payments, as labels, by the acquirer that the configuration lacks.
+/// Methods of open payments, as labels, by the acquirer that the configuration is missing.
 type MissingAcquirers = BTreeMap<AcquirerName, BTreeSet<&'static str>>;
 
-/// Reports each acquirer that open payments need and the configuration lacks.
+/// Reports each acquirer that open payments need but the configuration does not have.
 pub(super) async fn missing_acquirers(store: &dyn PaymentStore, config: &Config) -> Vec<Finding> {
     let read = timeout(STORE_TIME_OUT, missing(store, config, MOST)).await;
     let (missing, is_all) = match read {
@@ -56,7 +56,7 @@ pub(super) async fn missing_acquirers(store: &dyn PaymentStore, config: &Config)
     findings
 }
 
-/// Returns what open payments miss, and true if no more than `most` are open.
+/// Returns the acquirers that open payments are missing, and true if at most `most` payments are open.
 async fn missing(
     store: &dyn PaymentStore,
     config: &Config,
@@ -67,7 +67,7 @@ async fn missing(
         specs.filter(|spec| spec.name == *name).any(|spec| spec.methods.contains(&payment.method()))
     };
     let mut missing = MissingAcquirers::new();
-    // Every payment with a next step has a time for it, however far away.
+    // Every payment with a next step has a time for it, however distant.
     let open = store.due(Timestamp::from_millis(i64::MAX), most).await?;
     for ids in open.chunks(READ_AT_ONCE) {
         for payment in store.load(ids).await? {

@@ -36,13 +36,13 @@ pub(super) async fn reach(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// Warns of acquirers that share one account: both show each charge, but its callbacks reach only one of them.
+/// Warns of acquirers that share an account: both list each charge, but only one of them receives its callbacks.
 fn shared_accounts(links: &[Arc<Link>]) -> Vec<Finding> {
     let mut names: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
     for link in links {
         let factory = link.factory();
         let spec = factory.spec();
-        // A bank's test environment may know the same key as its real one.
+        // A bank's test environment may have the same key as its real one.
         let account = factory.charge_account().map(|account| (spec.mode.as_str(), account));
         if let Some(account) = account {
             names.entry(account).or_default().push(spec.name.to_string());

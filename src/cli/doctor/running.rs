@@ -1,4 +1,4 @@
-//! Check of the service that may run at the configured address for operators.
+//! Check of the service that may be running at the configured address for operators.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -20,11 +20,11 @@ const TIME_OUT: Duration = Duration::from_secs(5);
 /// Maximum size of the answer in bytes.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// Process that listens at the operators' address.
+/// Process that is listening at the operators' address.
 #[derive(Debug)]
 pub(super) struct RunningService {
     url: String,
-    /// Its answer; `None` if it gave none in time.
+    /// Answer of the process; `None` if it gave none in time.
     readiness: Option<Readiness>,
 }
 
@@ -49,7 +49,7 @@ struct Check {
     message: Option<String>,
 }
 
-/// Asks for the readiness of the service at this address. `None` if nobody listens there, or something else does.
+/// Queries the readiness of the service at this address. `None` if nobody listens there, or another program does.
 pub(super) async fn ask(ops_listen: SocketAddr) -> Option<RunningService> {
     if ops_listen.port() == 0 {
         return None;
@@ -68,7 +68,7 @@ pub(super) async fn ask(ops_listen: SocketAddr) -> Option<RunningService> {
     Some(RunningService { url, readiness: Some(readiness) })
 }
 
-/// Returns the address at which a listener on every address is reached from this machine.
+/// Returns the address at which this machine reaches a listener on all addresses.
 fn reachable(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -79,7 +79,7 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
 }
 
 impl RunningService {
-    /// Reports whether it is ready, in its own words.
+    /// Reports whether the service is ready, in its own words.
     pub(super) fn finding(&self) -> Finding {
         let url = &self.url;
         let Some(Readiness { status, version, checks }) = &self.readiness else {
@@ -99,7 +99,7 @@ impl RunningService {
         Finding::fail(SUBJECT, text, "docs/ops/RUNBOOK.md, QuitaNotReady, says where to look")
     }
 
-    /// Reports that the store of the configuration does not exist, although this service runs.
+    /// Reports that the configured store does not exist although this service is running.
     pub(super) fn store_is_gone(&self, store: &str) -> Finding {
         let url = &self.url;
         let is_away = self.readiness.as_ref().is_some_and(|readiness| !readiness.checks.store.ok);

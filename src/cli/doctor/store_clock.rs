@@ -13,7 +13,7 @@ use super::finding::Finding;
 /// Difference above which nodes of one store would report each other's clock.
 const TOLERANCE_MS: u64 = 5_000;
 
-/// Compares the clocks. `None` if the store is a file, or its server does not answer, which another finding tells.
+/// Compares the clocks. `None` if the store is a file, or if its server does not answer, which another finding reports.
 pub(super) async fn compare(store: &StoreUrl) -> Option<Finding> {
     let StoreUrl::Mongo(uri) = store else { return None };
     let asked = server_ahead_ms(uri.expose(), Arc::new(SystemClock));
@@ -21,7 +21,7 @@ pub(super) async fn compare(store: &StoreUrl) -> Option<Finding> {
     Some(judge(server_ahead_ms))
 }
 
-/// Judges the milliseconds by which the server's clock is ahead of this one.
+/// Judges the number of milliseconds by which the server's clock is ahead of this one.
 fn judge(server_ahead_ms: i64) -> Finding {
     let seconds = server_ahead_ms.unsigned_abs() / 1_000;
     if server_ahead_ms.unsigned_abs() <= TOLERANCE_MS {

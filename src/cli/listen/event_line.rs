@@ -9,7 +9,7 @@ use crate::cli::output::printable;
 /// Maximum number of characters shown of a text in the body.
 const MAX_SHOWN_CHARACTERS: usize = 60;
 
-/// Fields of an event that are read.
+/// Fields of an event that are parsed.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct EventBody {
@@ -22,7 +22,7 @@ pub(super) struct EventBody {
 }
 
 impl EventBody {
-    /// Reads a body; an unreadable one has no fields.
+    /// Parses a body; an unreadable one has no fields.
     pub(super) fn read(body: &[u8]) -> Self {
         serde_json::from_slice(body).unwrap_or_default()
     }

@@ -5,7 +5,8 @@ use std::fmt;
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::{WebhookSecret, verify};
 
-/// Tolerance in seconds for a webhook's time, either way: five minutes, as in the libraries of Standard Webhooks.
+/// Tolerance in seconds for a webhook's timestamp, in both directions: five minutes, as in the libraries of Standard
+/// Webhooks.
 pub(in crate::cli) const TOLERANCE_S: u64 = 300;
 
 /// Headers of a signature: id, time, signature.
@@ -30,11 +31,11 @@ impl<'a> SignatureHeaders<'a> {
 /// Result of verifying a signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::cli) enum SignatureCheck {
-    /// The signature matches one of our secrets, and its time is within the tolerance.
+    /// The signature matches one of our secrets, and the timestamp is within the tolerance.
     Good,
-    /// The signature is wrong, for this reason.
+    /// The signature is invalid, for this reason.
     Bad(&'static str),
-    /// Its time differs too much from ours.
+    /// The timestamp differs too much from our time.
     Stale {
         /// Difference in seconds.
         off_s: u64,
@@ -57,7 +58,7 @@ impl fmt::Display for SignatureCheck {
     }
 }
 
-/// Judges the signature of a body received at `now`.
+/// Verifies the signature of a body received at `now`.
 pub(in crate::cli) fn judge(
     secrets: &[WebhookSecret],
     headers: &SignatureHeaders<'_>,
@@ -77,7 +78,7 @@ pub(in crate::cli) fn judge(
     if !secrets.iter().any(|secret| verify(secret, id, timestamp_s, body, signature)) {
         return SignatureCheck::Bad("not made with this secret");
     }
-    // The time is judged last: that only the clock is off is known from a signature that is genuine.
+    // The timestamp is checked last: only a genuine signature proves that nothing but the clock is off.
     let off_s = now.millis().div_euclid(1_000).abs_diff(timestamp_s);
     if off_s > TOLERANCE_S { SignatureCheck::Stale { off_s } } else { SignatureCheck::Good }
 }

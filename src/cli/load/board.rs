@@ -1,4 +1,4 @@
-//! State that clients, receiver and progress share.
+//! State shared by clients, receiver and progress.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -8,7 +8,7 @@ use hdrhistogram::CreationError;
 use super::ledger::Ledger;
 use super::measures::Measures;
 
-/// Ledger and measures, each behind a lock that is held briefly, and never both at once.
+/// Ledger and measures, each behind its own lock, which is held briefly. The two are never locked together.
 #[derive(Debug)]
 pub(super) struct Board {
     /// Start of the run.
@@ -18,34 +18,34 @@ pub(super) struct Board {
     phase: Mutex<Phase>,
 }
 
-/// Part of a run.
+/// Phase of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Payments are being created.
     Making,
-    /// No more payments are created, but events may still arrive until then.
+    /// No more payments are created, but their events may still arrive.
     Settling {
-        /// Latest end.
+        /// End at the latest.
         until: Instant,
     },
-    /// The service is asked for the final status of each payment.
+    /// The service is queried for the final status of each payment.
     Checking {
         /// Answers so far.
         done: usize,
-        /// Questions of this round.
+        /// Queries of this round.
         total: usize,
     },
-    /// The service is asked about the deliveries of payments that lack an event.
+    /// The service is queried for the deliveries of payments that are missing an event.
     Tracing {
         /// Answers so far.
         done: usize,
-        /// Questions.
+        /// Queries.
         total: usize,
     },
 }
 
 impl Board {
-    /// Creates the board of a run that begins now, with this number of stages.
+    /// Creates the board of a run that starts now, with this number of stages.
     pub(super) fn new(ledger: Ledger, stages: usize) -> Result<Self, CreationError> {
         let start = Instant::now();
         let measures = Measures::new(start, stages)?;
@@ -70,12 +70,12 @@ impl Board {
         *self.phase.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins another phase.
+    /// Starts another phase.
     pub(super) fn enter(&self, phase: Phase) {
         *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
     }
 
-    /// Counts one more answer in this phase.
+    /// Counts another answer in this phase.
     pub(super) fn answered(&self) {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         if let Phase::Checking { done, .. } | Phase::Tracing { done, .. } = &mut *phase {

@@ -1,4 +1,4 @@
-//! Bottlenecks of a run: explanations of the reached rate by its resources, latencies and refusals.
+//! Bottlenecks of a run: they explain the rate reached by resources, latencies and refusals.
 
 use super::latency::{Latency, LatencyKind};
 use super::limits::Limits;
@@ -8,36 +8,36 @@ use super::troubles::{Absence, Freezes, StoreRefusals};
 
 /// Share of the requested rate below which the run was saturated, in percent.
 const REACHED: u64 = 95;
-/// Busy share from which processors, or the load tester's only thread, count as saturated, in percent.
+/// Busy share above which processors, or the load tester's only thread, count as saturated, in percent.
 const BUSY: u64 = 90;
 
-/// Smallest number of payments or deliveries of others that is named, and their smallest share in percent.
+/// Minimum number, and minimum share in percent, of others' payments or deliveries to be reported.
 const MIN_OTHERS: u64 = 5;
 const MIN_OTHERS_PERCENT: u64 = 5;
 
-/// Finding where the service was away.
+/// Finding if the service was away.
 const ABSENT: &str = "the service's absence: the figure counts time in which it did not answer";
 
 /// Facts of a run besides its samples.
 #[derive(Debug)]
 pub(super) struct Pressure<'a> {
-    /// Requested rate of payments a second; none in the closed model.
+    /// Requested rate of payments per second; `None` in the closed model.
     pub(super) asked: Option<Rate>,
-    /// Creations that were sent, whatever was answered.
+    /// Creations sent, whatever the answer.
     pub(super) sent: u64,
     /// Webhooks that had been received when the service's metrics were read.
     pub(super) received: u64,
-    /// Payments a second that were created.
+    /// Payments created per second.
     pub(super) reached: Rate,
-    /// Payments a second that were due while the service was away, and were not created.
+    /// Payments per second that were due while the service was away, and were not created.
     pub(super) missed: Rate,
-    /// Creations that failed, or that the key's rate limit refused.
+    /// Creations that failed, or were refused by the key's rate limit.
     pub(super) failed_creates: u64,
-    /// The same a second.
+    /// Rate of these failures per second.
     pub(super) failed: Rate,
     /// Absence of the service.
     pub(super) absence: ServiceAbsence,
-    /// Times in which the service answered nothing, and then went on.
+    /// Times in which the service answered nothing, and then continued.
     pub(super) freezes: Option<Freezes>,
     /// Connections of the load tester, which are its clients in the closed model.
     pub(super) connections: usize,
@@ -45,7 +45,7 @@ pub(super) struct Pressure<'a> {
     pub(super) throttled: u64,
     /// Answers with 503.
     pub(super) overloaded: u64,
-    /// Answers that the store is out of reach.
+    /// Answers reporting that the store is out of reach.
     pub(super) store_refusals: Option<StoreRefusals>,
     /// Answers that the contract does not promise.
     pub(super) unexpected: Vec<String>,
@@ -56,7 +56,7 @@ pub(super) struct Pressure<'a> {
 /// Absence of the service during a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ServiceAbsence {
-    /// There was none.
+    /// The service was never away.
     None,
     /// The service came back.
     Ended,
@@ -65,7 +65,7 @@ pub(super) enum ServiceAbsence {
 }
 
 impl ServiceAbsence {
-    /// Sums up the absences. Those that began after the load bound no figure.
+    /// Summarises the absences. Those that began after the load limited no figure.
     pub(super) fn of(absences: &[Absence]) -> Self {
         match absences.iter().rfind(|absence| !absence.is_after_load) {
             None => Self::None,
@@ -86,7 +86,7 @@ impl Limits {
             }
             Some(asked) if pressure.reached.reaches(REACHED, asked) => {
                 let finding = "nothing: the rate that was asked for was reached";
-                // What follows did not bound the rate, but it is part of the latencies.
+                // The following did not limit the rate, but is part of the latencies.
                 std::iter::once(finding.into()).chain(refusals).chain(rest).collect()
             }
             Some(asked) if pressure.reached.plus(pressure.failed).reaches(REACHED, asked) => {
@@ -112,7 +112,7 @@ impl Limits {
         self
     }
 
-    /// Lists what kept requests from an answer: the store, a freeze, the rate limit, full mailboxes.
+    /// Lists what kept requests from being answered: the store, a freeze, the rate limit, full mailboxes.
     fn refusals(&self, pressure: &Pressure<'_>) -> Vec<String> {
         let throttled = (pressure.throttled > 0).then(|| {
             format!(
@@ -139,15 +139,15 @@ impl Limits {
             .collect()
     }
 
-    /// Reports payments that the service created beyond those of this run.
+    /// Reports payments that the service created besides those of this run.
     fn payments_of_others(&self, pressure: &Pressure<'_>) -> Option<String> {
         let created = self.service.as_ref()?.created;
-        // Creations without an answer may have succeeded, so they count as this run's.
+        // Creations without an answer may have succeeded, so they are counted as this run's.
         let others = clearly_of_others(created, pressure.sent)?;
         Some(format!("{others} of the {created} payments that the service created came from others"))
     }
 
-    /// Reports attempts of the service to deliver events elsewhere, such as those of an earlier run that was stopped.
+    /// Reports the service's attempts to deliver other events, such as those of an earlier run that was stopped.
     fn events_of_others(&self, pressure: &Pressure<'_>) -> Option<String> {
         let tried = self.service.as_ref()?.deliveries;
         let others = clearly_of_others(tried, pressure.received)?;
@@ -156,7 +156,7 @@ impl Limits {
         ))
     }
 
-    /// Lists the processors that were at work all the time.
+    /// Lists the processors that were busy all the time.
     fn busy(&self) -> impl Iterator<Item = String> {
         let machine = self.machine_busy_percent.filter(|busy| *busy >= BUSY).map(|busy| {
             let others = self.others_percent.filter(|others| *others > 0);
@@ -198,7 +198,8 @@ impl Limits {
 }
 
 impl Pressure<'_> {
-    /// Returns true if the service was away, and not even its absence leaves too few payments.
+    /// Returns true if the service's absence explains the reached rate: it never came back, or the missed payments make
+    /// up the shortfall.
     fn is_explained_by_absence(&self) -> bool {
         let is_enough = |asked: Rate| self.reached.plus(self.missed).reaches(REACHED, asked);
         match self.absence {
@@ -209,7 +210,7 @@ impl Pressure<'_> {
     }
 }
 
-/// Returns the part of a count that is not this run's, if it is clearly more than chance.
+/// Returns the part of a count that does not belong to this run, if it clearly exceeds chance.
 fn clearly_of_others(all: u64, own: u64) -> Option<u64> {
     let others = all.checked_sub(own)?;
     let is_clear =
@@ -231,7 +232,7 @@ fn of_kind<'a>(pressure: &Pressure<'a>, kind: LatencyKind) -> Option<&'a Latency
     pressure.latencies.iter().find(|latency| latency.kind == kind && latency.count > 0)
 }
 
-/// Reports the wait for a connection if it is at least half of a median creation.
+/// Reports the wait for a connection if it takes at least half of a median creation.
 fn connection_wait(pressure: &Pressure<'_>) -> Option<String> {
     let wait = of_kind(pressure, LatencyKind::Connection)?;
     let create = of_kind(pressure, LatencyKind::Create)?;
@@ -244,7 +245,7 @@ fn connection_wait(pressure: &Pressure<'_>) -> Option<String> {
     })
 }
 
-/// Reports the load tester's own delay if it is at least half of the 99th percentile of a creation.
+/// Reports the load tester's own delay if it takes at least half of a creation's 99th percentile.
 fn own_delay(pressure: &Pressure<'_>) -> Option<String> {
     let delay = of_kind(pressure, LatencyKind::OwnDelay)?;
     let create = of_kind(pressure, LatencyKind::Create)?;

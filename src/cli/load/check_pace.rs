@@ -1,14 +1,14 @@
-//! Pace of the questions after the load: they are the load tester's own, so they respect the key's rate limit.
+//! Pace of the queries after the load: they are the load tester's own, so they respect the key's rate limit.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Mutex, MutexGuard};
 
-/// Pause after a refusal that does not name one.
+/// Pause after a refusal that does not state one.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Pace of the questions: many at once until the rate limit refuses one, then one after the other.
+/// Pace of the queries: concurrent until the rate limit refuses one, then one at a time.
 #[derive(Debug, Default)]
 pub(super) struct CheckPace {
     turn: Mutex<()>,
@@ -17,17 +17,17 @@ pub(super) struct CheckPace {
 }
 
 impl CheckPace {
-    /// Sets the time until which refused questions are asked again.
+    /// Sets the time until which refused queries are repeated.
     pub(super) fn end_at(&self, deadline: Instant) {
         self.deadline.set(Some(deadline));
     }
 
-    /// Waits for the turn of a question, if they come one after the other.
+    /// Waits for the turn of a query, once they are sent one at a time.
     pub(super) async fn turn(&self) -> Option<MutexGuard<'_, ()>> {
         if self.is_slow.get() { Some(self.turn.lock().await) } else { None }
     }
 
-    /// Waits after a refusal. Returns false if no time is left to ask again.
+    /// Waits after a refusal. Returns false if no time is left to repeat the query.
     pub(super) async fn pause(&self, retry_after: Option<Duration>) -> bool {
         self.is_slow.set(true);
         let next = Instant::now() + retry_after.unwrap_or(PAUSE);

@@ -12,20 +12,20 @@ use super::service_metrics::ServiceBuild;
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Circumstances {
-    /// Beginning of the run.
+    /// Start of the run.
     pub(super) started_at: String,
     /// Version of the load tester.
     pub(super) version: &'static str,
-    /// Version and store of the service, as far as its metrics say.
+    /// Version and store of the service, if its metrics contain them.
     pub(super) service: ServiceBuild,
     /// Machine of the load tester.
     pub(super) machine: Machine,
-    /// Notes of the tester.
+    /// Note of the tester.
     pub(super) note: Option<String>,
 }
 
 impl Circumstances {
-    /// Describes a run that begins now.
+    /// Describes a run that starts now.
     pub(super) fn now(service: ServiceBuild, note: Option<String>) -> Self {
         let started_at = SystemClock.now().to_string();
         Self { started_at, version: env!("CARGO_PKG_VERSION"), service, machine: Machine::this(), note }

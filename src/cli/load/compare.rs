@@ -1,4 +1,4 @@
-//! `quita load compare`: two reports beside each other.
+//! `quita load compare`: two reports side by side.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use super::verdict::Verdict;
 /// Percentiles that are compared.
 const STATISTICS: [&str; 3] = ["p50", "p99", "max"];
 
-/// Maximum number of absences that a line names.
+/// Maximum number of absences that a line lists.
 const MAX_TIMES: usize = 3;
 
-/// Circumstances that must be equal for two figures to be comparable: JSON pointer in the report, and name.
+/// Circumstances that must be equal for two figures to be comparable: JSON pointer into the report, and name.
 const CIRCUMSTANCES: [(&str, &str); 14] = [
     ("/plan/model", "model"),
     ("/plan/pace", "pace"),
@@ -47,13 +47,13 @@ pub(super) struct CompareCommand {
     after: PathBuf,
 }
 
-/// Report that was read.
+/// Report that was read, and its name.
 struct NamedReport {
     name: String,
     report: Value,
 }
 
-/// Value of both reports.
+/// Values from both reports.
 struct ComparedValue {
     name: String,
     values: [Option<u64>; 2],
@@ -78,14 +78,14 @@ fn read(path: &Path) -> Result<NamedReport, Failure> {
     Ok(NamedReport { name, report })
 }
 
-/// Returns true if a report has what every report has.
+/// Returns true if a report has the fields of every report.
 fn has_figures(report: &Value) -> bool {
     let has_latencies =
         report.pointer("/latenciesUs").and_then(Value::as_array).is_some_and(|all| !all.is_empty());
     has_latencies && number(report, "/payments").is_some() && report.pointer("/plan").is_some()
 }
 
-/// Returns the refusal of a file that is no report, with how to get one. The file itself is not to be overwritten.
+/// Returns the refusal of a file that is not a report, with how to get one. The file itself must not be overwritten.
 fn no_report(name: &str, text: &str) -> String {
     let found = if text.trim_start().to_ascii_lowercase().starts_with("<!doctype html") {
         "is a page for people, as --html writes it"
@@ -110,7 +110,7 @@ fn table(before: &NamedReport, after: &NamedReport) -> String {
     lines.join("\n")
 }
 
-/// Returns the line that explains the letter of a report.
+/// Returns the line that explains a report's letter.
 fn heading(letter: &str, read: &NamedReport) -> String {
     let of = |place| read.report.pointer(place).and_then(Value::as_str).map(output::printable);
     let started = of("/circumstances/startedAt").unwrap_or_default();
@@ -119,7 +119,7 @@ fn heading(letter: &str, read: &NamedReport) -> String {
     format!("{letter}  {}  {started}  {outcome}{note}", read.name)
 }
 
-/// Returns how a run ended: figures of a part of a run are not those of a whole one.
+/// Returns how a run ended: figures of a partial run can't be compared with those of a complete one.
 fn outcome(report: &Value) -> String {
     let at = |place| number(report, place).unwrap_or(0);
     if report.pointer("/passed").and_then(Value::as_bool) == Some(true) {
@@ -146,7 +146,7 @@ fn outcome(report: &Value) -> String {
     }
 }
 
-/// Returns the time of an absence. Without an end it lasted until the run's.
+/// Returns the time of an absence. One without an end lasted until the end of the run.
 fn absence(absence: &Value) -> Option<String> {
     let from = seconds(number(absence, "/fromMs")?);
     Some(match number(absence, "/untilMs") {
@@ -235,7 +235,7 @@ fn rows(before: &Value, after: &Value) -> Vec<ComparedValue> {
     rows
 }
 
-/// Counts the calls with such an outcome. `None` if the report has no calls.
+/// Counts the calls with a matching outcome. `None` if the report has no calls.
 fn requests(report: &Value, call: &str, of_outcome: fn(&Value) -> bool) -> Option<u64> {
     let requests = report.pointer("/requests")?.as_array()?.iter();
     let matching = requests.filter(|row| row.get("call").and_then(Value::as_str) == Some(call));
@@ -254,12 +254,12 @@ fn is_failed(row: &Value) -> bool {
     !is_answered(row) && !is_refused(row)
 }
 
-/// Returns the rate of creations that the report itself shows.
+/// Returns the creation rate that the report itself shows.
 fn created_per_thousand_seconds(report: &Value) -> Option<u64> {
     thousandths(report.pointer("/rate").or_else(|| report.pointer("/createsPerSecond"))?)
 }
 
-/// Reads a rate as thousandths, be it a whole number, one with decimals, or text.
+/// Reads a rate in thousandths from a whole number, a decimal number, or text.
 fn thousandths(rate: &Value) -> Option<u64> {
     let text = rate.as_str().map_or_else(|| rate.to_string(), str::to_owned);
     let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
@@ -279,7 +279,7 @@ fn number(report: &Value, place: &str) -> Option<u64> {
     report.pointer(place)?.as_u64()
 }
 
-/// Formats the change from the first to the second in percent, with one decimal.
+/// Formats the change from the first to the second value in percent, with one decimal.
 fn change([before, after]: [Option<u64>; 2]) -> String {
     let (Some(before), Some(after)) = (before, after) else { return NOTHING.into() };
     let difference = u128::from(before.abs_diff(after));

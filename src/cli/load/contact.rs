@@ -1,4 +1,4 @@
-//! Contact with the service: the times in which it did not answer, and the calls that they cost.
+//! Contact with the service: the times in which it did not answer, and the calls lost in them.
 
 use std::time::{Duration, Instant};
 
@@ -10,13 +10,13 @@ use super::measures::millis;
 use super::reply::{NoAnswer, Reply};
 use super::troubles::{Absence, Freezes, OwnPauses, StoreRefusals};
 
-/// Time without any answer after which the service counts as frozen, if calls are under way.
+/// Time without any answer after which the service counts as frozen, if calls are in progress.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// Time in which a proxy whose answers are mixed with those of the service has more than one server behind it.
+/// Time within which mixed answers, of a proxy and of the service, prove that several servers are behind the proxy.
 const MIXED_WITHIN: Duration = Duration::from_secs(1);
 
-/// Time without a turn of its own after which the load tester itself counts as paused.
+/// Time without a tick of its own after which the load tester itself counts as paused.
 const OWN_PAUSE: Duration = Duration::from_secs(1);
 
 /// Maximum number of absences that are kept.
@@ -37,16 +37,16 @@ pub(super) struct Contact {
     /// Absences beyond those that are kept.
     left_out: u64,
     cut: u64,
-    /// Calls that are under way.
+    /// Calls in progress.
     calls: u64,
-    /// Time since which calls are under way and nothing was answered.
+    /// Time since which calls have been in progress without any answer.
     silent_since: Option<Instant>,
     freezes: Option<Freezes>,
     store_refusals: Option<StoreRefusals>,
-    /// Last turn of the load tester itself. Absent until its first tick.
+    /// Last tick of the load tester itself. Absent before the first.
     turned_at: Option<Instant>,
     own_pauses: Option<OwnPauses>,
-    /// Time in which the service did not answer and then did, and the part of it after the load.
+    /// Time in which the service did not answer until it answered again, and the part of it after the load.
     lost: Duration,
     lost_after_load: Duration,
 }
@@ -56,15 +56,16 @@ pub(super) struct Contact {
 struct Loss {
     at: Instant,
     cause: NoAnswer,
-    /// True if nobody listened, or a last question had no answer either. Before that it may be one broken connection.
+    /// True if nobody listened, or if a final probe had no answer either. Until then, it may be a single broken
+    /// connection.
     is_certain: bool,
-    /// Calls of the run that were under way and had no answer.
+    /// Calls of the run that were in progress and had no answer.
     cut: u64,
 }
 
 impl Loss {
-    /// Marks it as certain, and moves its beginning to that of the silence: the first call that failed was already
-    /// waiting.
+    /// Marks the loss as certain, and moves its start to that of the silence: the first failed call had been waiting
+    /// already.
     fn is_certain_since(&mut self, since: Instant) {
         self.is_certain = true;
         self.at = self.at.min(since);
@@ -72,7 +73,7 @@ impl Loss {
 }
 
 impl Contact {
-    /// Creates the record of a run that begins now.
+    /// Creates the record of a run that starts now.
     pub(super) fn new(start: Instant) -> Self {
         let started_at = SystemClock.now();
         Self {
@@ -96,41 +97,41 @@ impl Contact {
         }
     }
 
-    /// Records a tick of the load tester's own clock. From the first on a long time without one is a pause of its own.
+    /// Records a tick of the load tester's own clock. After the first, a long time without ticks is a pause of its own.
     pub(super) fn tick(&mut self, now: Instant) {
         self.turn(now);
         self.turned_at = Some(now);
     }
 
-    /// Returns the times in which the load tester stood still itself.
+    /// Returns the times in which the load tester itself stood still.
     pub(super) fn own_pauses(&self) -> Option<OwnPauses> {
         self.own_pauses
     }
 
-    /// Records that a call begins.
+    /// Records that a call starts.
     pub(super) fn began(&mut self, now: Instant) {
         self.turn(now);
         self.calls += 1;
         self.silent_since.get_or_insert(now);
     }
 
-    /// Records that a call of the load ends without having been sent.
+    /// Records that a call of the load ends without being sent.
     pub(super) fn gave_up(&mut self) {
         self.calls = self.calls.saturating_sub(1);
     }
 
-    /// Records that the load has ended. From now on there are only occasional calls.
+    /// Records that the load has ended. From now on, calls are only occasional.
     pub(super) fn load_ended(&mut self, now: Instant) {
         self.load_end = Some(now);
         let silent_since = self.long_silence(now);
-        // One call that hangs may be one broken connection, several while nothing is answered are not.
+        // A single hanging call may be one broken connection; several without any answer are not.
         if let Some((since, loss)) = silent_since.zip(self.loss.as_mut().filter(|loss| loss.cut > 1)) {
             loss.is_certain_since(since);
         }
         self.silent_since = None;
     }
 
-    /// Records that the run is stopped. A service that has been silent for long is away.
+    /// Records that the run is being stopped. A service that has long been silent is away.
     pub(super) fn stopped(&mut self, now: Instant) {
         let Some(at) = self.long_silence(now) else { return };
         let loss = Loss { at, cause: NoAnswer::StillWaiting, is_certain: true, cut: 0 };
@@ -142,7 +143,7 @@ impl Contact {
         self.freezes
     }
 
-    /// Records an answer that the service's store is out of reach.
+    /// Records an answer reporting that the service's store is out of reach.
     pub(super) fn store_refused(&mut self, is_creation: bool, began: Instant, now: Instant) {
         let [from_ms, until_ms] = [began, now].map(|at| millis(at.saturating_duration_since(self.start)));
         let new = StoreRefusals { count: 0, creations: 0, from_ms, until_ms };
@@ -153,12 +154,12 @@ impl Contact {
         refusals.until_ms = refusals.until_ms.max(until_ms);
     }
 
-    /// Returns the answers that the service's store is out of reach.
+    /// Returns the answers reporting that the service's store is out of reach.
     pub(super) fn store_refusals(&self) -> Option<StoreRefusals> {
         self.store_refusals
     }
 
-    /// Returns the time in which the service did not answer, as far as it answered again.
+    /// Returns the time in which the service did not answer, if it answered again.
     pub(super) fn lost(&self) -> Duration {
         self.lost
     }
@@ -168,13 +169,13 @@ impl Contact {
         self.lost_after_load
     }
 
-    /// Records the reply to a call that began at that time. `is_of_the_run`: its loss is counted.
+    /// Records the reply to a call that began at this time. If `is_of_the_run`, its loss is counted.
     pub(super) fn replied(&mut self, reply: Reply, began: Instant, now: Instant, is_of_the_run: bool) {
         self.turn(now);
         self.calls = self.calls.saturating_sub(1);
         let cause = match reply {
             Reply::Status(_) | Reply::Missing(NoAnswer::Unreadable) => return self.answered(began, now),
-            // The load tester lacked something; the service was not asked.
+            // The load tester ran out of a resource; the service was not called.
             Reply::Missing(NoAnswer::NoSocket) => return,
             // A proxy answered, which reveals nothing about the service behind it.
             Reply::Missing(NoAnswer::ProxyNotFound | NoAnswer::ProxyLimit) => {
@@ -184,16 +185,16 @@ impl Contact {
             Reply::Missing(cause) => cause,
         };
         if self.calls == 0 && !cause.is_time_out() {
-            // Until the next call nobody waits.
+            // Nobody waits until the next call.
             self.silent_since = None;
         }
-        // A call that timed out had no answer since its start, any other until now.
+        // A call that timed out had no answer since its start; any other had none until now.
         let at = if cause.is_time_out() { began } else { now };
         let is_overtaken = self.proof.is_some_and(|proof| proof > at);
         if is_overtaken && !(cause.is_time_out() && self.is_mostly_silent(began, now)) {
             return;
         }
-        // Until its last answer the service was there, so absences never overlap.
+        // The service was there until its last answer, so absences never overlap.
         let at = self.answered_at.map_or(at, |answered| at.max(answered));
         let loss = self.loss.get_or_insert(Loss { at, cause, is_certain: false, cut: 0 });
         loss.at = loss.at.min(at);
@@ -210,26 +211,26 @@ impl Contact {
         self.loss.is_some()
     }
 
-    /// Returns the reason why the service is known to be away. `None` while it answers, or may answer.
+    /// Returns the reason for which the service is known to be away. `None` while it answers, or may answer.
     pub(super) fn is_away(&self) -> Option<NoAnswer> {
         self.loss.as_ref().filter(|loss| loss.is_certain).map(|loss| loss.cause)
     }
 
-    /// Records that a last question had no answer either.
+    /// Records that a final probe had no answer either.
     pub(super) fn confirm_loss(&mut self) {
         if let Some(loss) = &mut self.loss {
             loss.is_certain = true;
         }
     }
 
-    /// Returns the time for which the service has been away, or silent for long.
+    /// Returns how long the service has been away or silent.
     pub(super) fn away_for(&self, now: Instant) -> Option<Duration> {
         let lost_at = self.loss.as_ref().filter(|loss| loss.is_certain).map(|loss| loss.at);
         let since = lost_at.or_else(|| self.long_silence(now))?;
         Some(now.saturating_duration_since(since))
     }
 
-    /// Returns every absence, the one that lasts included.
+    /// Returns every absence, including the current one.
     pub(super) fn absences(&self) -> Vec<Absence> {
         let lasting = self.loss.as_ref().filter(|loss| loss.is_certain).map(|loss| self.absence(loss, None));
         self.ended.iter().cloned().chain(lasting).collect()
@@ -240,7 +241,7 @@ impl Contact {
         self.left_out
     }
 
-    /// Counts the calls of the run that were under way when the service went away.
+    /// Counts the calls of the run that were in progress when the service went away.
     pub(super) fn cut(&self) -> u64 {
         self.cut + self.loss.as_ref().filter(|loss| loss.is_certain).map_or(0, |loss| loss.cut)
     }
@@ -252,18 +253,18 @@ impl Contact {
         self.silent_since = (self.calls > 0).then_some(now);
         if let Some(since) = silent_since {
             match &mut self.loss {
-                // More than one broken connection, since nothing at all was answered.
+                // This is more than one broken connection, because nothing at all was answered.
                 Some(loss) => loss.is_certain_since(since),
                 None => self.froze(since, now),
             }
         }
-        // An answer to a call from before the loss may have been on its way.
+        // An answer to a call from before the loss may have been on its way already.
         let Some(loss) = self.loss.take_if(|loss| began > loss.at).filter(|loss| loss.is_certain) else {
             return;
         };
         self.cut += loss.cut;
         if loss.cause.is_of_proxy() && now.saturating_duration_since(loss.at) < MIXED_WITHIN {
-            // One server behind the proxy is away, and another one answers.
+            // One server behind the proxy is away, while another one answers.
             return;
         }
         self.lose(loss.at, now);
@@ -274,20 +275,20 @@ impl Contact {
         }
     }
 
-    /// Returns true if nothing was answered for nine tenths of the wait of a call, or longer. With several clients a call
-    /// of a freeze may have begun a little before one that was still answered.
+    /// Returns true if nothing was answered for at least nine tenths of a call's wait. With several clients, a call of
+    /// a freeze may have begun shortly before one that was still answered.
     fn is_mostly_silent(&self, began: Instant, now: Instant) -> bool {
         let answered_after = |answered: Instant| answered.saturating_duration_since(began);
         let wait = now.saturating_duration_since(began);
         self.answered_at.is_none_or(|answered| answered_after(answered) <= wait / 10)
     }
 
-    /// Returns the time since which calls wait for the first of any answers, if that is long ago.
+    /// Returns the time since which calls have been waiting without any answer, if that is long ago.
     fn long_silence(&self, now: Instant) -> Option<Instant> {
         self.silent_since.filter(|since| now.saturating_duration_since(*since) > SILENCE)
     }
 
-    /// Records that the load tester is at work. What passed since its last turn was its own pause, if it was long.
+    /// Records that the load tester is running. A long time since its last tick was its own pause.
     fn turn(&mut self, now: Instant) {
         let Some(turned_at) = self.turned_at else { return };
         self.turned_at = Some(now);
@@ -299,7 +300,7 @@ impl Contact {
             let count = pauses.count + 1;
             let total_ms = pauses.total_ms + millis(length);
             self.own_pauses = Some(OwnPauses { count, total_ms, last_until_ms: until_ms });
-            // The service may have answered all the time.
+            // The service may have been answering all the time.
             self.silent_since = self.silent_since.map(|_| now);
         }
     }

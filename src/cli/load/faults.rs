@@ -7,7 +7,7 @@ use super::verdict::Verdict;
 
 /// Lists the violations of the service's promises, as sentences.
 pub(super) fn violations(judgement: &PaymentVerdicts, measures: &Measures) -> Vec<String> {
-    // Where no signature fits, the secret is the tester's mistake.
+    // If no signature matches, the tester passed the wrong secret.
     let is_own_secret =
         |verdict: Verdict| verdict == Verdict::BadSignature && judgement.does_secret_fit_nothing;
     let broken =
@@ -17,7 +17,7 @@ pub(super) fn violations(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
         .filter(|(count, _)| *count > 0)
         .map(|(count, verdict)| format!("payments: {count} {verdict}"))
         .collect();
-    // With 429 and 503 the service signals overload: reported, but not a violation.
+    // With 429 and 503 the service signals overload: that is reported, but is not a violation.
     let unexpected = measures.failures().saturating_sub(measures.excused());
     if unexpected > 0 {
         violations.push(format!("requests: {unexpected} without the answer that the contract promises"));

@@ -118,7 +118,7 @@ fn plots(f: &mut fmt::Formatter<'_>, report: &LoadReport) -> fmt::Result {
     Ok(())
 }
 
-/// Returns the time axis of every plot: it holds the whole run, and each absence of the service.
+/// Returns the time axis of every plot: it spans the whole run, and each absence of the service.
 fn time_axis(report: &LoadReport) -> TimeAxis {
     let slices = report.timeline.iter().map(|slice| slice.end_ms);
     let edges = report.absences.iter().map(|absence| absence.until_ms.unwrap_or(absence.from_ms));

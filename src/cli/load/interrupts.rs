@@ -1,10 +1,10 @@
-//! Ctrl-C and SIGTERM: the first ends the run with its report, the second ends the program.
+//! Ctrl-C and SIGTERM: the first signal ends the run with its report, the second ends the program.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Signals by which people and supervisors stop the run.
+/// Signals with which people and supervisors stop the run.
 pub(super) struct Interrupts {
     interrupt: Signal,
     terminate: Signal,
@@ -13,14 +13,14 @@ pub(super) struct Interrupts {
 /// Signal that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Interrupt {
-    /// SIGINT, which Ctrl-C sends.
+    /// SIGINT, as sent by Ctrl-C.
     Interrupt,
     /// SIGTERM.
     Terminate,
 }
 
 impl Interrupt {
-    /// Returns the message for whoever waits at the terminal.
+    /// Returns the message for the person at the terminal.
     pub(super) const fn notice(self) -> &'static str {
         match self {
             Self::Interrupt => "Ctrl-C: the run ends here, with its report. Ctrl-C again ends without it.",
@@ -28,7 +28,7 @@ impl Interrupt {
         }
     }
 
-    /// Returns the exit code that a shell gives to a program that this signal ended.
+    /// Returns the exit code that shells use for a program ended by this signal.
     pub(super) const fn exit_code(self) -> u8 {
         match self {
             Self::Interrupt => 130,
@@ -38,7 +38,7 @@ impl Interrupt {
 }
 
 impl Interrupts {
-    /// Installs the handlers: from now on no signal ends the program by itself.
+    /// Installs the handlers: from now on, no signal ends the program by itself.
     pub(super) fn new() -> io::Result<Self> {
         let interrupt = signal(SignalKind::interrupt())?;
         Ok(Self { interrupt, terminate: signal(SignalKind::terminate())? })
@@ -52,12 +52,12 @@ impl Interrupts {
         }
     }
 
-    /// Lets the next signal end the program at once, whatever its other threads do.
+    /// Lets the next signal end the program immediately, whatever its other threads do.
     pub(super) fn end_at_next(mut self) {
         std::thread::spawn(move || {
-            // Each runtime hands signals on to every listener, so this one works while the first is busy.
+            // Each runtime forwards signals to every listener, so this one works while the first runtime is busy.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
-            // Without a second runtime the signal waits until the report is finished.
+            // Without a second runtime, the signal waits until the report is finished.
             if let Ok(runtime) = runtime {
                 let signal = runtime.block_on(self.next());
                 std::process::exit(signal.exit_code().into());

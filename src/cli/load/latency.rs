@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::measures::{Measures, quantile};
 use super::plan::Method;
 
-/// Upper edges of the distribution within a power of ten, in hundredths: ten equal steps of the logarithm.
+/// Upper edges of the bins within a power of ten, in hundredths: ten equal steps on a logarithmic scale.
 const EDGES: [u64; 10] = [126, 158, 200, 251, 316, 398, 501, 631, 794, 1_000];
 
 /// Powers of ten of the distribution, from 10 µs to 1000 s.
@@ -36,14 +36,14 @@ pub(super) enum LatencyKind {
 /// Percentiles, in microseconds.
 #[derive(Debug, Serialize)]
 pub(super) struct Latency {
-    /// Measurement, as thresholds name it.
+    /// Measurement, as named in thresholds.
     #[serde(rename = "id", serialize_with = "as_id")]
     pub(super) kind: LatencyKind,
-    /// Measurement, for people.
+    /// Measurement, as named for people.
     pub(super) name: &'static str,
-    /// Number of times.
+    /// Number of values.
     pub(super) count: u64,
-    /// Median; the following percentiles likewise.
+    /// Median; the following fields hold other percentiles.
     pub(super) p50: u64,
     pub(super) p90: u64,
     pub(super) p99: u64,
@@ -59,7 +59,7 @@ pub(super) struct Latency {
 pub(super) struct Bin {
     /// Upper edge of the bin, exclusive, in microseconds.
     pub(super) below_us: u64,
-    /// Number of values in it.
+    /// Number of values in the bin.
     pub(super) count: u64,
 }
 
@@ -114,7 +114,7 @@ impl LatencyKind {
 }
 
 impl Latency {
-    /// Sums up one histogram.
+    /// Summarises one histogram.
     pub(super) fn new(kind: LatencyKind, histogram: &Histogram<u64>) -> Self {
         let at = |share| quantile(histogram, share);
         let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(at);
@@ -123,7 +123,7 @@ impl Latency {
         Self { kind, name: kind.name(), count: histogram.len(), p50, p90, p99, p999, max, distribution }
     }
 
-    /// Sums up every histogram of a run, in the order of the report.
+    /// Summarises every histogram of a run, in the order of the report.
     pub(super) fn all(measures: &Measures) -> Vec<Self> {
         let by_method = Method::ALL.into_iter().zip(&measures.create_by_method);
         let by_method = by_method.map(|(method, histogram)| (LatencyKind::of_method(method), histogram));
@@ -142,7 +142,7 @@ fn as_id<S: serde::Serializer>(kind: &LatencyKind, serializer: S) -> Result<S::O
     serializer.serialize_str(kind.id())
 }
 
-/// Counts the values in each step of the logarithm, from the first step with any to the last.
+/// Counts the values in each logarithmic step, from the first step with values to the last.
 fn distribution(histogram: &Histogram<u64>) -> Vec<Bin> {
     if histogram.is_empty() {
         return Vec::new();

@@ -11,10 +11,10 @@ use uuid::Uuid;
 use super::plan::Method;
 use super::verdict::{ReportedDeliveries, ReportedStatus};
 
-/// Time beyond twice the longest settlement of its method after which a payment should be settled.
+/// Time beyond twice the longest settlement of its method after which a payment should have been settled.
 const OVERDUE_AFTER: Duration = Duration::from_secs(5);
 
-/// Accounts of every payment of this run, some 200 bytes each.
+/// Accounts of all payments of this run, about 200 bytes each.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     accounts: HashMap<Uuid, Account>,
@@ -29,19 +29,19 @@ pub(super) struct Ledger {
 pub(super) struct Account {
     /// Events received, in the order of their first arrival.
     pub(super) heard: Vec<ReceivedEvent>,
-    /// Flaws that were found on arrival.
+    /// Flaws found on arrival.
     pub(super) flaws: Flaws,
-    /// Final state of the payment, as the service reported it.
+    /// Final state of the payment, as reported by the service.
     pub(super) found: Option<ReportedStatus>,
-    /// Status that its merchant had received before the service was asked.
+    /// Status that the merchant had received before the service was queried.
     pub(super) status_before: Option<Status>,
-    /// True if the service was asked long after other payments were settled in their time.
+    /// True if the service was queried long after other payments had been settled.
     pub(super) is_overdue: bool,
-    /// Reason of that state, as the service reported it.
+    /// Reason for that state, as reported by the service.
     pub(super) status_reason: Option<Box<str>>,
     method: Option<Method>,
     created: Option<Instant>,
-    /// State of its deliveries according to the service, if an event was missing in the end.
+    /// State of the deliveries according to the service, if an event was missing in the end.
     pub(super) deliveries: Option<ReportedDeliveries>,
 }
 
@@ -52,16 +52,16 @@ pub(super) struct ReceivedEvent {
     pub(super) sequence: u32,
     /// New status of the payment.
     pub(super) status: Status,
-    /// True if the receiver has confirmed it.
+    /// True if the receiver has confirmed the event.
     pub(super) is_confirmed: bool,
     was_refused: bool,
     id: u64,
 }
 
-/// Flaws that were found on arrival, and repetitions, which are allowed.
+/// Flaws found on arrival, and repetitions, which are allowed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Flaws {
-    /// A signature was missing, or not made with the secret.
+    /// A signature was missing, or was not created with the secret.
     pub(super) bad_signature: bool,
     /// One event arrived under two ids.
     pub(super) new_id: bool,
@@ -82,16 +82,16 @@ pub(super) struct Notice<'a> {
     pub(super) status: Status,
     /// Webhook id, equal in every attempt.
     pub(super) webhook_id: &'a str,
-    /// True unless its signature was checked and is wrong or missing.
+    /// True unless the signature was checked and is wrong or missing.
     pub(super) is_signed_well: bool,
 }
 
 /// Decision of the receiver about an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reception {
-    /// True if it is confirmed, false if it is refused on purpose.
+    /// True if the event is confirmed, false if it is refused on purpose.
     pub(super) is_confirmed: bool,
-    /// True if it arrived for the first time, and no refused event delayed it.
+    /// True if the event arrived for the first time, and was not delayed by a refused one.
     pub(super) is_prompt: bool,
 }
 
@@ -121,7 +121,7 @@ impl Ledger {
         self.accounts.len()
     }
 
-    /// Returns the number of payments that are not final, or have events to come.
+    /// Returns the number of payments that are not final, or have events still to come.
     pub(super) fn unsettled(&self) -> usize {
         self.unsettled
     }
@@ -136,16 +136,16 @@ impl Ledger {
         self.accounts.get(&transaction)?.last().map(|last| last.status)
     }
 
-    /// Allows every payment this much more time: the service did not answer in it.
+    /// Extends every payment's allowed time by a time in which the service did not answer.
     pub(super) fn allow(&mut self, time: Duration) {
         self.allowed = time;
     }
 
     /// Records the final state that the service reported, and the status that the merchant had received before.
     pub(super) fn find(&mut self, transaction: Uuid, status_before: Option<Status>, found: ReportedStatus) {
-        // Measured by the payments of this run: a slow machine settles all of them later, and none is missing.
+        // Compared with the payments of this run: a slow machine settles all of them later, and none is missing.
         let allowed = OVERDUE_AFTER + self.allowed;
-        // A card is settled by its answer, and a code when its payer comes.
+        // A card is settled by the acquirer's answer, a code only when its payer pays.
         let method = self.accounts.get(&transaction).and_then(|account| account.method);
         let longest = method.and_then(|method| self.longest_settlements.get(&method));
         let due = longest.map(|longest| longest.saturating_mul(2) + allowed);
@@ -162,7 +162,7 @@ impl Ledger {
         self.change(transaction, |account| account.status_reason = Some(status_reason.into()));
     }
 
-    /// Records what the service reported about the payment's deliveries.
+    /// Records the state of the payment's deliveries, as reported by the service.
     pub(super) fn find_deliveries(&mut self, transaction: Uuid, deliveries: ReportedDeliveries) {
         self.change(transaction, |account| account.deliveries = Some(deliveries));
     }
@@ -193,7 +193,7 @@ impl Account {
         self.heard.iter().max_by_key(|heard| heard.sequence)
     }
 
-    /// Returns the status of that event.
+    /// Returns the status of the event with the highest sequence.
     pub(super) fn told(&self) -> Status {
         self.last().map_or(Status::Initial, |last| last.status)
     }
@@ -224,7 +224,7 @@ impl Account {
         self.flaws.new_id |= self.heard.iter().any(is_beside);
         let overtakes = |known: &ReceivedEvent| known.sequence > sequence || !known.is_confirmed;
         self.flaws.out_of_order |= self.heard.iter().any(overtakes);
-        // What waits behind a refused event is late on purpose, and would spoil the measured latency.
+        // Events queued behind a refused event are late on purpose, and would distort the measured latency.
         let is_prompt = self.heard.iter().all(|known| !known.was_refused);
         let was_refused = id % 100 < refused_percent;
         self.heard.push(ReceivedEvent { sequence, status, is_confirmed: !was_refused, was_refused, id });
@@ -232,7 +232,7 @@ impl Account {
     }
 }
 
-/// Returns true if a payment of a load test remains in this status.
+/// Returns true if a load test's payment stays in this status.
 pub(super) const fn is_final(status: Status) -> bool {
     match status {
         Status::Initial | Status::Pending | Status::Approved => false,

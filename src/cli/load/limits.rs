@@ -1,4 +1,4 @@
-//! Resources that a run used: processors of both sides, and what the service measured of itself.
+//! Resources that a run used: processors on both sides, and the service's own metrics.
 
 use std::time::Instant;
 
@@ -9,7 +9,7 @@ use super::machine::MachineTime;
 use super::own_cost::cpu_us;
 use super::service_metrics::{self, ServiceLoad, ServiceMetrics};
 
-/// Snapshot of everything that may limit a run.
+/// Snapshot of all resources that may limit a run.
 #[derive(Debug)]
 pub(super) struct Sample {
     at: Instant,
@@ -18,7 +18,7 @@ pub(super) struct Sample {
     service: Result<ServiceMetrics, String>,
 }
 
-/// Resources that a run used, and what follows from it.
+/// Resources that a run used, and the conclusions from them.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Limits {
@@ -28,20 +28,20 @@ pub(super) struct Limits {
     pub(super) own_cpu_percent: Option<u64>,
     /// Processor time of the service, in percent of one core.
     pub(super) service_cpu_percent: Option<u64>,
-    /// Share of the machine's processors that other programs used. The service is one of them if its time is not known.
+    /// Share of the machine's processors used by other programs. They include the service if its own time is not known.
     pub(super) others_percent: Option<u64>,
     /// Share of the machine's processors that its hypervisor gave to other guests.
     pub(super) stolen_percent: Option<u64>,
     /// Readings of the service's metrics.
     pub(super) service: Option<ServiceLoad>,
-    /// Reason why there are none.
+    /// Reason for missing readings.
     pub(super) metrics_gap: Option<String>,
     /// Bottlenecks, as sentences.
     pub(super) findings: Vec<String>,
 }
 
 impl Sample {
-    /// Takes a snapshot; of the service only if the address of its metrics is known.
+    /// Takes a snapshot. It includes the service only if the address of its metrics is known.
     pub(super) async fn take(metrics: Option<&Url>) -> Self {
         let service = match metrics {
             Some(url) => service_metrics::read(url).await,
@@ -57,7 +57,7 @@ impl Sample {
 }
 
 impl Limits {
-    /// Sums up what happened between two snapshots.
+    /// Summarises the changes between two snapshots.
     pub(super) fn between(before: &Sample, after: &Sample, metrics: Option<&Url>, payments: u64) -> Self {
         let elapsed = after.at.saturating_duration_since(before.at);
         let elapsed_us = super::measures::micros(elapsed).max(1);
@@ -83,13 +83,13 @@ impl Limits {
         }
     }
 
-    /// Returns the words for the programs whose processor time is known only together.
+    /// Returns the words for the programs whose processor time is only known as a total.
     pub(super) const fn others(&self) -> &'static str {
         if self.service_cpu_percent.is_some() { "other programs" } else { "the service and other programs" }
     }
 }
 
-/// Reads what the service did between two snapshots, or why that is not known.
+/// Reads what the service did between two snapshots, or the reason why that is not known.
 fn service_between(before: &Sample, after: &Sample, url: &Url, payments: u64) -> Result<ServiceLoad, String> {
     let hint = "name the service's with --metrics URL";
     let earlier =
@@ -100,7 +100,7 @@ fn service_between(before: &Sample, after: &Sample, url: &Url, payments: u64) ->
     if !later.is_of_process_of(earlier) {
         return Err(format!("the service at {url} was started again during the run, and its counts with it"));
     }
-    // Metrics of a process that made none of the payments are those of another service.
+    // Metrics of a process that created none of the payments belong to another service.
     let load = later.since(earlier, url);
     if load.created == 0 && payments > 0 {
         return Err(format!("the process at {url} made none of these payments; {hint}"));

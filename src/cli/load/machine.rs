@@ -14,8 +14,8 @@ const IDLE_FIELDS: [usize; 2] = [3, 4];
 /// Field with the time that a hypervisor gave to other guests.
 const STOLEN_FIELD: usize = 7;
 
-/// Number of fields of `/proc/stat` that add up to all time. Guests' time follows them and is included in the first
-/// two.
+/// Number of fields of `/proc/stat` that add up to the total time. Guest time follows them, and is already included in
+/// the first two.
 const FIELDS: usize = 8;
 
 /// Description of a machine, so that two reports can be compared. Values that the system does not provide are absent.
@@ -60,13 +60,14 @@ impl MachineTime {
         Self::parse(&fs::read_to_string("/proc/stat").ok()?)
     }
 
-    /// Returns the share of time since `earlier` in which a processor was at work, in percent.
+    /// Returns the share of time since `earlier` in which a processor was busy, in percent.
     pub(super) fn busy_percent_since(self, earlier: Self) -> Option<u64> {
         let busy = self.busy.checked_sub(earlier.busy)?;
         busy.saturating_mul(100).checked_div(self.all.checked_sub(earlier.all)?)
     }
 
-    /// Returns the share of time since `earlier` that programs used beside those with this processor time, in percent.
+    /// Returns the share of time since `earlier` used by programs other than those with this processor time, in
+    /// percent.
     pub(super) fn others_percent_since(self, earlier: Self, known_us: u64) -> Option<u64> {
         let used = |time: Self| time.busy.checked_sub(time.stolen);
         let used_us = used(self)?.checked_sub(used(earlier)?)?.saturating_mul(TICK_US);
@@ -91,7 +92,7 @@ impl MachineTime {
     }
 }
 
-/// Returns the value after a name and a colon, in the first line that begins with the name.
+/// Returns the value after a name and a colon, in the first line that starts with the name.
 fn value_of(text: &str, name: &str) -> Option<String> {
     text.lines().find_map(|line| {
         let (key, value) = line.split_once(':')?;

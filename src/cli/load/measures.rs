@@ -30,7 +30,7 @@ pub(super) enum CallKind {
     Read,
     /// Read of the same address after the run.
     Check,
-    /// Deliveries of a payment that lacks an event: `GET /pay/webhooks/deliveries`.
+    /// Deliveries of a payment that is missing an event: `GET /pay/webhooks/deliveries`.
     Deliveries,
 }
 
@@ -46,7 +46,7 @@ impl CallKind {
     }
 }
 
-/// Creation: its method, and the stage in which it was due.
+/// Creation, with its method and the stage in which it was due.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Creation {
     /// Method of payment.
@@ -80,17 +80,17 @@ pub(super) struct Measures {
     pub(super) connection: Histogram<u64>,
     /// Webhooks by outcome.
     pub(super) webhooks: Webhooks,
-    /// Reason that the service gives for an event that did not arrive.
+    /// Reason that the service states for an event that did not arrive.
     pub(super) delivery_error: Option<String>,
-    /// Creations that were due and were not sent.
+    /// Creations that were due but not sent.
     pub(super) skipped: u64,
     /// Measures of each slice of time.
     pub(super) timeline: Vec<Slice>,
     /// Times in which the service did not answer.
     pub(super) contact: Contact,
-    /// Creations and reads without a reply so far.
+    /// Creations and reads that have no reply yet.
     pub(super) under_way: CallsUnderWay,
-    /// Creations and reads without an answer when the run was stopped.
+    /// Creations and reads without an answer at the moment when the run was stopped.
     pub(super) unanswered: Option<UnansweredCalls>,
     errors: BTreeMap<(CallKind, u16), String>,
     slice: Slice,
@@ -127,7 +127,7 @@ pub(super) struct Slice {
     pub(super) events: u64,
     /// Calls that were refused because of overload or a rate limit.
     pub(super) refusals: u64,
-    /// Calls with any other outcome.
+    /// Calls with any other failure.
     pub(super) failures: u64,
     /// Median of the creations.
     pub(super) create_p50: u64,
@@ -140,7 +140,7 @@ pub(super) struct Slice {
 }
 
 impl Slice {
-    /// Returns the rate a second of a count in this slice.
+    /// Returns the rate per second of a count in this slice.
     pub(super) fn per_second(&self, count: u64) -> u64 {
         count.saturating_mul(1_000) / self.length_ms.max(1)
     }
@@ -176,7 +176,7 @@ impl Measures {
         })
     }
 
-    /// Records that a creation or read begins, which was due at that time.
+    /// Records the start of a creation or read that was due at this time.
     pub(super) fn begin(&mut self, call: PendingCall, due: Instant) -> CallTicket {
         self.contact.began(Instant::now());
         self.under_way.begin(call, due)
@@ -191,12 +191,12 @@ impl Measures {
         }
     }
 
-    /// Records that the run is stopped: what is under way had no answer, and counts with its age.
+    /// Records that the run is stopped: calls in progress had no answer, and count with their age.
     pub(super) fn stop(&mut self, now: Instant) {
         self.contact.stopped(now);
         let calls = self.under_way.take_all(now);
         self.unanswered = UnansweredCalls::of(&calls);
-        // A short wait says nothing about the latency that it would have had.
+        // A short wait says nothing about the latency that the call would have had.
         for (call, age) in calls.into_iter().filter(|(_, age)| *age >= LONG_WAIT) {
             match call {
                 PendingCall::Create(creation) => self.waited(creation, micros(age)),
@@ -230,7 +230,8 @@ impl Measures {
     pub(super) fn replied(&mut self, call: CallKind, reply: Reply, latency: Duration) {
         *self.replies.entry((call, reply)).or_default() += 1;
         let now = Instant::now();
-        // A creation's latency counts from its intended start, so it may seem older than it is, and prove less.
+        // A creation's latency counts from its intended start, so the call may seem older than it is, and then proves
+        // less.
         let began = now.checked_sub(latency).unwrap_or(now);
         self.contact.replied(reply, began, now, is_of_the_run(call));
         if call == CallKind::Read && is_timed(call, reply, latency) {
@@ -257,7 +258,7 @@ impl Measures {
         self.errors.get(&(call, status)).map(String::as_str)
     }
 
-    /// Counts the creations and reads that were refused with this status, in words, with the service's reason.
+    /// Returns in words how many creations and reads were refused with this status, with the service's reason.
     pub(super) fn refused_with(&self, status: u16) -> Option<String> {
         let count = Some(self.answered_with(status)).filter(|count| *count > 0)?;
         let error = self.error(CallKind::Create, status).or_else(|| self.error(CallKind::Read, status));
@@ -265,7 +266,7 @@ impl Measures {
         Some(format!("{count} with {status}{error}"))
     }
 
-    /// Lists the answers to creations and reads that the contract does not promise. Each has its first error.
+    /// Lists the answers to creations and reads that the contract does not promise, each with its first error.
     pub(super) fn unexpected(&self) -> Vec<String> {
         let is_answer = |reply| {
             matches!(reply, Reply::Status(_) | Reply::Missing(NoAnswer::Unreadable)) && !is_refusal(reply)
@@ -281,7 +282,7 @@ impl Measures {
         .collect()
     }
 
-    /// Records the reply to a question whether the service answers at all. It is none of the measured calls.
+    /// Records the reply to a probe of whether the service answers at all. Probes are not measured calls.
     pub(super) fn probed(&mut self, reply: Reply, began: Instant) {
         let was_lost = self.contact.is_lost();
         self.contact.replied(reply, began, Instant::now(), false);
@@ -305,7 +306,7 @@ impl Measures {
         self.slice.events += 1;
     }
 
-    /// Returns true if webhooks came since the last slice ended.
+    /// Returns true if webhooks arrived since the last slice ended.
     pub(super) fn has_news(&self) -> bool {
         self.slice.events > 0
     }
@@ -330,7 +331,7 @@ impl Measures {
         slice
     }
 
-    /// Returns the number of calls with such a reply.
+    /// Returns the number of calls with a matching reply.
     pub(super) fn count(&self, wanted: impl Fn(CallKind, Reply) -> bool) -> u64 {
         let matching = self.replies.iter().filter(|((call, reply), _)| wanted(*call, *reply));
         matching.map(|(_, count)| count).sum()
@@ -341,8 +342,8 @@ impl Measures {
         self.count(|call, reply| call == CallKind::Create && is_good(call, reply))
     }
 
-    /// Counts the creations that failed, or that were refused for the key's rate limit or a store out of reach. A stronger
-    /// service would not have helped them.
+    /// Counts the creations that failed, or were refused because of the key's rate limit or an unreachable store. A
+    /// more powerful service would not have helped them.
     pub(super) fn failed_creates(&self) -> u64 {
         self.count(|call, reply| {
             call == CallKind::Create && !is_good(call, reply) && reply != Reply::Status(503)
@@ -354,7 +355,7 @@ impl Measures {
         self.count(|call, _| is_of_the_run(call))
     }
 
-    /// Counts the creations and reads refused because of overload or of the key's rate limit.
+    /// Counts the creations and reads refused because of overload or the key's rate limit.
     pub(super) fn refusals(&self) -> u64 {
         self.count(|call, reply| is_of_the_run(call) && is_refusal(reply))
     }
@@ -374,13 +375,13 @@ impl Measures {
         [401, 403].map(|status| self.answered_with(status)).iter().sum()
     }
 
-    /// Counts those failures that the service's absence explains, the key or a lack of sockets: they break no promise.
+    /// Counts the failures explained by the service's absence, the key, or a lack of sockets: they break no promise.
     pub(super) fn excused(&self) -> u64 {
         let unreached: u64 = NoAnswer::UNREACHED.map(|reason| self.unreached(reason)).iter().sum();
         unreached + self.contact.cut() + self.key_refusals()
     }
 
-    /// Counts the creations and reads that reached nobody for this reason.
+    /// Counts the creations and reads that reached no server for this reason.
     pub(super) fn unreached(&self, reason: NoAnswer) -> u64 {
         self.count(|call, reply| is_of_the_run(call) && reply == Reply::Missing(reason))
     }
@@ -394,8 +395,8 @@ pub(super) fn is_good(call: CallKind, reply: Reply) -> bool {
     }
 }
 
-/// Returns true if the time of a call counts as a latency. Without the expected answer it does if the call waited for long:
-/// a quick refusal says nothing about the latency of what is not refused.
+/// Returns true if the time of a call counts as a latency. Without the expected answer, it counts if the call waited
+/// long: a quick refusal says nothing about the latency of accepted calls.
 fn is_timed(call: CallKind, reply: Reply, latency: Duration) -> bool {
     is_good(call, reply) || latency >= LONG_WAIT
 }
@@ -405,22 +406,22 @@ pub(super) fn is_refusal(reply: Reply) -> bool {
     matches!(reply, Reply::Status(429 | 503))
 }
 
-/// Returns true if a call belongs to the load, and not to the checks after it.
+/// Returns true if a call belongs to the load rather than to the checks after it.
 fn is_of_the_run(call: CallKind) -> bool {
     matches!(call, CallKind::Create | CallKind::Read)
 }
 
-/// Returns the value below which this share lies, in microseconds; 0 if nothing was measured.
+/// Returns the value of this quantile in microseconds; 0 if nothing was measured.
 pub(super) fn quantile(histogram: &Histogram<u64>, share: f64) -> u64 {
     histogram.value_at_quantile(share).min(histogram.max())
 }
 
-/// Returns whole microseconds.
+/// Converts a duration to whole microseconds.
 pub(super) fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Returns whole milliseconds.
+/// Converts a duration to whole milliseconds.
 pub(super) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

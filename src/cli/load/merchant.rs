@@ -1,4 +1,4 @@
-//! Merchant's side of the test: creates payments, reads them back, asks for their final status.
+//! Merchant's side of the test: creates payments, reads them back, and queries their final status.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -41,17 +41,18 @@ const CONNECTION_WITHIN: Duration = Duration::from_secs(30);
 /// Time limit for the answer of a service that did not answer before.
 const PROBE_WITHIN: Duration = Duration::from_secs(5);
 
-/// Time limit for an answer while only events are awaited. It is longer than a service takes to say that its store is away.
+/// Time limit for an answer while only events are awaited. It is longer than the service takes to report that its store
+/// is away.
 const WATCH_WITHIN: Duration = Duration::from_secs(15);
 
-/// Time between two questions while only events are awaited.
+/// Time between two probes while only events are awaited.
 const WATCH_EVERY: Duration = Duration::from_secs(1);
 
 /// Client of the API that records every reply.
 pub(super) struct Merchant {
     /// HTTP client with a limit on connections.
     pub(super) client: Client,
-    /// Permits for concurrent creations, as many as there are connections, so that the wait for one is measured.
+    /// Permits for concurrent creations, one for each connection, so that the wait for one is measured.
     pub(super) connections: Semaphore,
     /// Address of the service, `https://…`, without a trailing slash.
     pub(super) base_url: String,
@@ -61,13 +62,13 @@ pub(super) struct Merchant {
     pub(super) purchases: Purchases,
     /// Board on which everything is recorded.
     pub(super) board: Arc<Board>,
-    /// Reason why no further request can succeed.
+    /// Reason for which no further request can succeed.
     pub(super) refusal: LastingRefusal,
-    /// Pace of the questions after the load.
+    /// Pace of the queries after the load.
     pub(super) check_pace: CheckPace,
 }
 
-/// First refusal that every further request would get too: of the key, of its scope, of the method.
+/// First refusal that every further request would receive as well: of the key, its scope, or the method.
 #[derive(Debug, Default)]
 pub(super) struct LastingRefusal {
     cause: RefCell<Option<String>>,
@@ -75,10 +76,10 @@ pub(super) struct LastingRefusal {
 }
 
 impl LastingRefusal {
-    /// Waits until there is one, and returns its cause.
+    /// Waits for a refusal, and returns its cause.
     pub(super) async fn wait(&self) -> String {
         loop {
-            // Registered before the look: a refusal that comes between the two would wake nobody.
+            // Registered before the check: otherwise a refusal between the two would wake nobody.
             let noted = self.noted.notified();
             if let Some(cause) = self.cause.borrow().clone() {
                 return cause;
@@ -93,7 +94,7 @@ impl LastingRefusal {
     }
 }
 
-/// Fields of a record that are read.
+/// Fields of a record that are parsed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RecordFields {
@@ -102,7 +103,7 @@ struct RecordFields {
     status_reason: Option<String>,
 }
 
-/// Fields of an error that are read.
+/// Fields of an error that are parsed.
 #[derive(Deserialize)]
 struct RefusalFields {
     message: String,
@@ -111,19 +112,19 @@ struct RefusalFields {
     details: Vec<RefusedField>,
 }
 
-/// Fields of a violation that are read.
+/// Fields of a violation that are parsed.
 #[derive(Deserialize)]
 struct RefusedField {
     field: String,
 }
 
-/// Fields of a page of deliveries that are read.
+/// Fields of a page of deliveries that are parsed.
 #[derive(Deserialize)]
 struct DeliveryStates {
     data: Vec<DeliveryState>,
 }
 
-/// Fields of a delivery that are read.
+/// Fields of a delivery that are parsed.
 #[derive(Deserialize)]
 struct DeliveryState {
     state: String,
@@ -131,7 +132,7 @@ struct DeliveryState {
     attempts: Vec<DeliveryTry>,
 }
 
-/// Fields of a delivery attempt that are read.
+/// Fields of a delivery attempt that are parsed.
 #[derive(Deserialize)]
 struct DeliveryTry {
     status: Option<u16>,
@@ -139,7 +140,7 @@ struct DeliveryTry {
 }
 
 impl DeliveryState {
-    /// Returns the reason why its last attempt failed.
+    /// Returns the reason why the last attempt failed.
     fn failure(&self) -> Option<String> {
         let last = self.attempts.last()?;
         let answered = last.status.map(|status| format!("answered {status}"));
@@ -151,7 +152,7 @@ impl DeliveryState {
 struct CallResult {
     reply: Reply,
     body: Bytes,
-    /// Pause that a refusal asks for.
+    /// Pause that a refusal requests.
     retry_after: Option<Duration>,
     /// True if the service refused because its store is out of reach.
     is_store_away: bool,
@@ -166,8 +167,8 @@ impl Merchant {
         let ticket = {
             let mut measures = self.board.measures();
             measures.late.saturating_record(micros(intended.elapsed()));
-            // Measured from when the payment was due: a tester that
-            // falls behind would hide the service's delay otherwise.
+            // Measured from the time when the payment was due: a tester that falls behind would otherwise hide the
+            // service's delay.
             measures.begin(PendingCall::Create(creation), intended)
         };
         let waiting = Instant::now();
@@ -185,7 +186,7 @@ impl Merchant {
         {
             let mut measures = self.board.measures();
             if !measures.under_way.end(ticket) {
-                // The run was stopped meanwhile, and this creation counted as one without an answer.
+                // The run was stopped meanwhile, and this creation has been counted as unanswered.
                 return true;
             }
             measures.created(creation, reply, intended.elapsed());
@@ -212,7 +213,7 @@ impl Merchant {
         reply
     }
 
-    /// Asks for the status of a payment, unless the service is known to be away.
+    /// Queries the status of a payment, unless the service is known to be away.
     pub(super) async fn check(&self, transaction: Uuid) -> ReportedStatus {
         if self.is_service_away() {
             return ReportedStatus::NotAsked;
@@ -233,7 +234,7 @@ impl Merchant {
         }
     }
 
-    /// Asks for the deliveries of a payment of which an event is missing, unless the service is known to be away.
+    /// Queries the deliveries of a payment that is missing an event, unless the service is known to be away.
     pub(super) async fn trace(&self, transaction: Uuid) -> ReportedDeliveries {
         if self.is_service_away() {
             return ReportedDeliveries::NotAsked;
@@ -255,14 +256,15 @@ impl Merchant {
         }
     }
 
-    /// Asks the service once more, briefly, if the last calls had no answer: it is away, or it was one connection.
+    /// Probes the service once more, briefly, if the last calls had no answer: it may be away, or one connection was
+    /// broken.
     pub(super) async fn look_again(&self) {
         if self.board.measures().contact.is_lost() {
             self.probe(PROBE_WITHIN).await;
         }
     }
 
-    /// Asks the service now and then, until it is dropped, so that its silence is seen while nothing else is asked.
+    /// Probes the service periodically until dropped, so that its silence is noticed while no other calls are made.
     pub(super) async fn watch(&self, end: &Notify) {
         loop {
             tokio::select! {
@@ -289,7 +291,7 @@ impl Merchant {
         self.board.measures().contact.is_away().is_some()
     }
 
-    /// Asks after the load, and again while the rate limit refuses it and there is time.
+    /// Sends a query after the load, and repeats it while the rate limit refuses it and time is left.
     async fn ask<T: DeserializeOwned>(&self, call: CallKind, url: &str) -> (Reply, Option<T>) {
         loop {
             let turn = self.check_pace.turn().await;
@@ -317,7 +319,7 @@ impl Merchant {
         answer
     }
 
-    /// Keeps the error of an answer that was not expected, for the report.
+    /// Keeps the error of an unexpected answer for the report.
     fn note_error(&self, call: CallKind, answer: &CallResult) {
         let Reply::Status(status) = answer.reply else { return };
         if is_good(call, answer.reply) {
@@ -331,7 +333,7 @@ impl Merchant {
         }
     }
 
-    /// Records a refusal that is not the service's fault, and that every other creation would get too.
+    /// Records a refusal that is not the service's fault, and that every other creation would receive as well.
     fn heed_refusal(&self, answer: &CallResult) {
         let Reply::Status(status @ (400 | 401 | 403 | 422)) = answer.reply else { return };
         let Ok(error) = serde_json::from_slice::<RefusalFields>(&answer.body) else { return };
@@ -387,7 +389,7 @@ impl CallResult {
     }
 }
 
-/// Reads the whole answer, so that its connection can be used again.
+/// Reads the whole answer so that its connection can be reused.
 async fn read<P, E>(sent: impl Future<Output = Result<awc::ClientResponse<P>, E>>) -> CallResult
 where
     P: futures_util::Stream<Item = Result<Bytes, PayloadError>> + Unpin,
@@ -418,7 +420,7 @@ where
     }
 }
 
-/// Returns the reply behind an answer: a proxy may have answered for a service that is away.
+/// Returns the reply that an answer stands for: a proxy may have answered for a service that is away.
 fn reply_of(status: u16, body: &[u8]) -> Reply {
     let Some(reason) = NoAnswer::of_proxy(status) else { return Reply::Status(status) };
     let is_of_quita = serde_json::from_slice::<RefusalFields>(body).is_ok();

@@ -1,15 +1,15 @@
-//! Limit of open files, which bounds the connections of a run.
+//! Limit on open files, which bounds the connections of a run.
 
 use super::super::failure::Failure;
 
-/// Files beside the connections to the service: those of the receiver, the reports, the runtime.
+/// Files besides the connections to the service: those of the receiver, the reports, the runtime.
 const BESIDES: u64 = 96;
 
 /// Minimum number of connections of the open model.
 const MIN_OPEN: u64 = 32;
 
-/// Returns the number of connections of a run that wants this many, and may open this many files. The open model takes fewer
-/// where files are few, and measures the wait for one. Each client of the closed model needs one.
+/// Returns the number of connections of a run that requests this many and may open this many files. The open model uses
+/// fewer if files are scarce, and measures the wait for one. The closed model needs one for each client.
 pub(super) fn connections(wanted: usize, is_open_model: bool, files: u64) -> Result<usize, Failure> {
     let most = usize::try_from(files.saturating_sub(BESIDES)).unwrap_or(usize::MAX);
     let at_least = if is_open_model { MIN_OPEN } else { u64::try_from(wanted).unwrap_or(u64::MAX) };

@@ -4,13 +4,13 @@ use std::fs;
 
 use serde::Serialize;
 
-/// Microseconds per tick of `/proc`, which Linux reports in hundredths of a second on all current machines.
+/// Microseconds per tick of `/proc`. Linux reports ticks of a hundredth of a second on all current machines.
 pub(super) const TICK_US: u64 = 10_000;
 
 /// Index, after the program's name, of the two fields with user and kernel time.
 const TIMES_AT: usize = 11;
 
-/// Processor time, and the number of requests it served.
+/// Processor time, and the number of requests that it served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct OwnCost {
@@ -36,7 +36,7 @@ pub(super) fn cpu_us() -> Option<u64> {
 }
 
 fn parse(stat: &str) -> Option<u64> {
-    // The name is in parentheses and may hold anything.
+    // The name is in parentheses and may contain anything.
     let (_, fields) = stat.rsplit_once(") ")?;
     let times: Option<Vec<u64>> =
         fields.split(' ').skip(TIMES_AT).take(2).map(|time| time.parse().ok()).collect();

@@ -1,4 +1,4 @@
-//! Start of payments: at intended times, or when a client has its answer.
+//! Start of payments: at intended times, or when a client receives its answer.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,16 +12,16 @@ use super::merchant::Merchant;
 use super::plan::Pace;
 use super::schedule::{Due, Schedule};
 
-/// Maximum number of concurrent payments in the open model. Further ones are counted and not sent.
+/// Maximum number of concurrent payments in the open model. Those beyond it are counted but not sent.
 const MAX_UNDER_WAY: u32 = 50_000;
 
 /// Maximum number of queued intended times.
 const MAX_DUE: usize = 4_096;
 
-/// Pause of a client without an answer before it calls again: a service that is down is not hammered.
+/// Pause of a client that got no answer before its next call, so that a service that is down is not hammered.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Creates payments, for `duration` in the closed model, and waits until the last one was answered.
+/// Creates payments, for `duration` in the closed model, and waits until the last one is answered.
 pub(super) async fn run(pace: Pace, duration: Duration, merchant: Rc<Merchant>) {
     let start = Instant::now();
     match pace {
@@ -44,10 +44,10 @@ async fn closed(end: Instant, next: Rc<Cell<u64>>, merchant: Rc<Merchant>) {
     }
 }
 
-/// Runs the open model: no payment that is due waits for another one's answer.
+/// Runs the open model: no due payment waits for another one's answer.
 async fn open(start: Instant, schedule: Schedule, merchant: Rc<Merchant>) {
     let (sender, mut due) = mpsc::channel(MAX_DUE);
-    // A separate thread wakes up more precisely than a timer with a resolution of a millisecond.
+    // A separate thread wakes up more precisely than a timer with millisecond resolution.
     let clock = std::thread::spawn(move || tick(start, &schedule, &sender));
     let under_way = Arc::new(Semaphore::new(usize::try_from(MAX_UNDER_WAY).unwrap_or(usize::MAX)));
     while let Some(Due { number, stage, at }) = due.recv().await {

@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::schedule::{MAX_STAGE, Schedule};
 
-/// Stride that spreads the methods. It is a prime that does not divide the sum of the shares, so each keeps its share
-/// exactly.
+/// Stride that spreads the methods. It is a prime that does not divide the sum of the shares, so each method gets its
+/// exact share.
 const STRIDE: u64 = 7_919;
 
-/// Largest share of a method, so that their sum stays below the stride.
+/// Maximum share of a method, so that their sum stays below the stride.
 const MAX_SHARE: u64 = 1_000;
 
 /// Maximum number of clients in the closed model: each takes memory and a connection.
@@ -32,9 +32,9 @@ pub(super) enum Pace {
 pub(super) enum Method {
     /// Instant payment.
     Pix,
-    /// Bank slip.
+    /// Bank slip (boleto).
     Boleto,
-    /// Credit card, captured at once.
+    /// Credit card, captured immediately.
     Card,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Mix {
 }
 
 impl Mix {
-    /// Reads `pix=60,boleto=20,card=20`. A method that is not named has no share.
+    /// Reads `pix=60,boleto=20,card=20`. A method that is not listed has no share.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let wrong = || String::from("allowed are shares of up to 1000, such as pix=60,boleto=20,card=20");
         let mut mix = Self::default();
@@ -98,7 +98,7 @@ pub(super) fn clients(text: &str) -> Result<NonZeroUsize, String> {
     number.ok_or_else(|| format!("must be a whole number of clients from 1 to {MAX_CLIENTS}"))
 }
 
-/// Reads a duration that is not zero, of up to a day.
+/// Reads a positive duration of at most a day.
 pub(super) fn some_time(text: &str) -> Result<Duration, String> {
     match parse_duration(text) {
         Some(Duration::ZERO) => Err("must be longer than 0, such as 30s".into()),

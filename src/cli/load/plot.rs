@@ -1,4 +1,4 @@
-//! Plots as SVG, in whole numbers: each unit of the drawing is half a pixel.
+//! Plots as SVG, in whole numbers: each drawing unit is half a pixel.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ const LEFT: u64 = 150;
 const RIGHT: u64 = 24;
 const TOP: u64 = 64;
 const BOTTOM: u64 = 56;
-/// Width of an entry of the legend: five of them fit.
+/// Width of a legend entry: five of them fit.
 const LEGEND: u64 = 250;
 /// Approximate number of horizontal lines.
 const STEPS: u64 = 4;
@@ -31,7 +31,7 @@ pub(super) struct Series {
 pub(super) struct TimeSeries {
     /// Name in the legend.
     pub(super) name: &'static str,
-    /// Time in milliseconds and value of each point, ordered by time. `None`: nothing was measured then.
+    /// Time in milliseconds and value of each point, ordered by time. `None` if nothing was measured then.
     pub(super) points: Vec<(u64, Option<u64>)>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct TimeSeries {
 pub(super) struct TimeAxis {
     /// End in milliseconds. It begins at 0.
     pub(super) end_ms: u64,
-    /// Beginning and end of each time that is marked.
+    /// Start and end of each marked time.
     pub(super) bands: Vec<(u64, u64)>,
     /// Name of the bands in the legend.
     pub(super) band_name: &'static str,
@@ -171,7 +171,7 @@ impl Drawing {
         }
     }
 
-    /// Draws the bands of the axis behind everything else, with one entry in the legend after the series.
+    /// Draws the bands of the axis behind everything else, with one legend entry after those of the series.
     fn bands(&mut self, axis: &TimeAxis, series: usize) {
         let end = axis.end_ms.max(1);
         let height = HEIGHT - TOP - BOTTOM;
@@ -197,7 +197,7 @@ impl Drawing {
         self.named_box(&format!("bar s{number}"), number, name);
     }
 
-    /// Draws an entry of the legend.
+    /// Draws a legend entry.
     fn named_box(&mut self, class: &str, number: usize, name: &str) {
         let x = LEFT + u64::try_from(number).unwrap_or(0) * LEGEND;
         let text_x = x + 36;
@@ -216,7 +216,7 @@ fn across(place: u64, last: u64) -> u64 {
     LEFT + place * (WIDTH - LEFT - RIGHT) / last
 }
 
-/// Returns the smallest of 1, 2, 5, 10, 20, … that is not below `at_least`.
+/// Returns the smallest of 1, 2, 5, 10, 20, … that is at least `at_least`.
 fn nice_step(at_least: u64) -> u64 {
     let mut power = 1_u64;
     loop {

@@ -1,4 +1,4 @@
-//! Checks before the run, so that a mistake of the tester's is not measured as one of the service.
+//! Checks before the run, so that a tester's mistake is not measured as a fault of the service.
 
 use awc::Client;
 use awc::error::SendRequestError;
@@ -8,19 +8,19 @@ use url::Url;
 use super::super::failure::Failure;
 use super::super::output;
 
-/// Beginning of every test key.
+/// Prefix of every test key.
 const TEST_KEY: &str = "qk_test_";
 
 /// Maximum size in bytes of an answer: a page with one record is far smaller.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 
-/// Fields of an error that are read.
+/// Fields of an error that are parsed.
 #[derive(Deserialize)]
 struct ErrorMessage {
     message: String,
 }
 
-/// Refuses a key that is not a test key, or that has a character that no key has.
+/// Refuses a key that is not a test key, or that contains a character that no key has.
 pub(super) fn check_key(key: &str) -> Result<(), Failure> {
     let foreign = key.chars().find(|character| !character.is_ascii_graphic());
     if let Some(foreign) = foreign.filter(|_| key.starts_with(TEST_KEY)) {
@@ -37,7 +37,7 @@ pub(super) fn check_key(key: &str) -> Result<(), Failure> {
     )))
 }
 
-/// Asks the service for the newest payment of the key, and explains what prevents a run.
+/// Asks the service for the key's newest payment, and explains what prevents a run.
 pub(super) async fn ask(client: &Client, base_url: &Url, key: &str) -> Result<(), Failure> {
     let url = format!("{}/pay/payments?limit=1", base_url.as_str().trim_end_matches('/'));
     let request = client.get(url).bearer_auth(key).insert_header(("content-type", "application/json"));
@@ -52,7 +52,7 @@ pub(super) async fn ask(client: &Client, base_url: &Url, key: &str) -> Result<()
     let message = message.unwrap_or_else(|_| "no reason given".into());
     let advice = match status {
         200 if is_json_object => return Ok(()),
-        // The service accepts keys and is busy: the run itself will show how much.
+        // The service accepts the key but is busy: the run itself will show how much.
         429 => return Ok(()),
         401 => "Name a test key that works with --key or QUITA_KEY.",
         403 => "Make a test key with the scopes payments:write, payments:read and webhooks.",
@@ -67,12 +67,12 @@ pub(super) async fn ask(client: &Client, base_url: &Url, key: &str) -> Result<()
     Err(Failure::failed(format!("{base_url} answered {status}: {message}\n{advice}")))
 }
 
-/// Returns the path that is asked for at a service below this address.
+/// Returns the path that is requested from a service below this address.
 fn path_of(base_url: &Url) -> String {
     format!("{}/pay/payments", base_url.path().trim_end_matches('/'))
 }
 
-/// Asks whether the key may ask for deliveries. Without an answer it is taken for one that may.
+/// Asks whether the key may query deliveries. Without an answer, it is assumed that it may.
 pub(super) async fn lacks_webhooks(client: &Client, base_url: &Url, key: &str) -> bool {
     let url = format!("{}/pay/webhooks/deliveries?limit=1", base_url.as_str().trim_end_matches('/'));
     let request = client.get(url).bearer_auth(key).insert_header(("content-type", "application/json"));
@@ -80,7 +80,7 @@ pub(super) async fn lacks_webhooks(client: &Client, base_url: &Url, key: &str) -
 }
 
 fn unreachable_service(base_url: &Url, error: &SendRequestError) -> Failure {
-    // A server without TLS answers in plain text, which the client takes for a broken message.
+    // A server without TLS answers in plain text, which the client reports as a malformed message.
     if base_url.scheme() == "https" && error.to_string().contains("InvalidContentType") {
         return Failure::failed(format!(
             "{base_url} can't be reached: it speaks no TLS there; http:// is probably meant"

@@ -1,4 +1,4 @@
-//! Live rates and percentiles on stderr, while it runs.
+//! Live rates and percentiles on stderr during the run.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::under_way::LONG_WAIT;
 
 /// Shortest slice of time.
 const MIN_SLICE: Duration = Duration::from_secs(1);
-/// Maximum number of slices of a run, without its end.
+/// Maximum number of slices of a run, not counting its end.
 const MAX_SLICES: u32 = 600;
 /// Time between two lines if stderr is not a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -21,7 +21,7 @@ const BAR: u64 = 10;
 /// Maximum number of characters of a line, on a wider terminal or none.
 const MAX_WIDTH: usize = 79;
 
-/// Shows each slice of time, and then the progress of the checks after the run, until it is dropped.
+/// Shows each slice of time, and then the progress of the checks after the run, until dropped.
 pub(super) async fn show(board: Arc<Board>, duration: Duration) {
     let length = MIN_SLICE.max(duration / MAX_SLICES);
     let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + length, length);
@@ -30,7 +30,7 @@ pub(super) async fn show(board: Arc<Board>, duration: Duration) {
     let mut shown = Instant::now();
     loop {
         ticks.tick().await;
-        // The terminal may have another width by now.
+        // The terminal may have been resized.
         let width = width(if is_terminal { columns() } else { None });
         let line = match board.phase() {
             Phase::Making => {
@@ -49,7 +49,7 @@ pub(super) async fn show(board: Arc<Board>, duration: Duration) {
         };
         let line: String = line.chars().take(width).collect();
         let mut stderr = io::stderr().lock();
-        // Errors are ignored: the progress is only for show.
+        // Errors are ignored: progress output is not essential.
         if is_terminal {
             drop(write!(stderr, "\r\x1b[2K{line}").and_then(|()| stderr.flush()));
         } else if shown.elapsed() + MIN_SLICE / 2 >= LINE_EVERY {
@@ -59,10 +59,10 @@ pub(super) async fn show(board: Arc<Board>, duration: Duration) {
     }
 }
 
-/// Calls that wait for their answers.
+/// Calls waiting for their answers.
 #[derive(Debug, Clone, Copy, Default)]
 struct AwaitedCalls {
-    /// Creations and reads under way.
+    /// Creations and reads in progress.
     calls: usize,
     /// Age of the oldest.
     oldest: Option<Duration>,
@@ -87,25 +87,25 @@ pub(super) fn end_slice(board: &Board) -> Slice {
     board.measures().end_slice(board.start.elapsed(), Instant::now())
 }
 
-/// Ends the progress line, so that further output starts on its own line.
+/// Ends the progress line, so that further output starts on a new line.
 pub(super) fn end() {
     if io::stderr().is_terminal() {
         drop(writeln!(io::stderr().lock()));
     }
 }
 
-/// Returns the columns of the terminal.
+/// Returns the number of columns of the terminal.
 fn columns() -> Option<u16> {
     rustix::termios::tcgetwinsize(io::stderr()).ok().map(|size| size.ws_col)
 }
 
-/// Returns the maximum number of characters of a line: one less than the columns, so that the cursor has a place.
+/// Returns the maximum number of characters of a line: one less than the columns, to leave room for the cursor.
 fn width(columns: Option<u16>) -> usize {
     let columns = columns.filter(|columns| *columns > 1);
     columns.map_or(MAX_WIDTH, |columns| usize::from(columns - 1).min(MAX_WIDTH))
 }
 
-/// Parts of a line by importance, each with its place among the others.
+/// Parts of a line by importance, each with its position among the others.
 type LineParts = Vec<(u8, String)>;
 
 /// Returns the line while payments are created.
@@ -142,7 +142,7 @@ fn making(slice: &Slice, duration: Duration, unsettled: usize, waiting: AwaitedC
     }
 }
 
-/// Returns the words for calls without the expected answer; refused ones are named if there are any.
+/// Returns the words for calls without the expected answer. Refused ones are listed separately if there are any.
 fn failed(slice: &Slice) -> String {
     match slice.refusals {
         0 => format!("failed {}", slice.failures),
@@ -164,7 +164,7 @@ fn settling(slice: &Slice, rest: Duration, unsettled: usize, away: Option<Durati
     ]
 }
 
-/// Joins as many parts as fit, in the order of their places. The least important are left out first.
+/// Joins as many parts as fit, in the order of their positions. The least important are left out first.
 fn fitted(parts: LineParts, width: usize) -> String {
     const GAP: &str = "  ";
     let mut room = width + GAP.len();
@@ -201,7 +201,7 @@ fn measured(us: u64) -> String {
     if us == 0 { NOTHING.into() } else { time(us) }
 }
 
-/// Sign for a value that was not measured.
+/// Symbol for a value that was not measured.
 pub(super) const NOTHING: &str = "–";
 
 #[cfg(test)]

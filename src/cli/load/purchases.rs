@@ -1,4 +1,4 @@
-//! Bodies of the requests: valid payments that the sandbox pays.
+//! Request bodies: valid payments that the sandbox pays.
 
 use uuid::Uuid;
 

@@ -1,35 +1,36 @@
-//! Rates: payments a second, exact to a hundredth.
+//! Rates: payments per second, exact to a hundredth.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// Time after the planned end in which the last answers may come without lowering the rate: the load was made in time.
+/// Minimum time after the planned end within which the last answers do not lower the rate, because the load was sent in
+/// time.
 const LAST_ANSWERS_WITHIN_MS: u64 = 1_000;
 
-/// Number a second.
+/// Number per second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rate {
     hundredths: u64,
 }
 
 impl Rate {
-    /// Returns the rate of a count in this time.
+    /// Returns the rate of a count over this time.
     pub(super) fn of(count: u64, in_ms: u64) -> Self {
         Self { hundredths: count.saturating_mul(100_000) / in_ms.max(1) }
     }
 
-    /// Returns a whole number a second.
+    /// Creates a rate from a whole number per second.
     pub(super) const fn whole(per_second: u64) -> Self {
         Self { hundredths: per_second.saturating_mul(100) }
     }
 
-    /// Returns the nearest whole number a second.
+    /// Returns the nearest whole number per second.
     pub(super) const fn rounded(self) -> u64 {
         self.hundredths.saturating_add(50) / 100
     }
 
-    /// Returns the hundredths a second, for comparisons.
+    /// Returns the hundredths per second, for comparisons.
     pub(super) const fn hundredths(self) -> u64 {
         self.hundredths
     }
@@ -39,7 +40,7 @@ impl Rate {
         Self { hundredths: self.hundredths.saturating_add(other.hundredths) }
     }
 
-    /// Returns true if it is at least this share of another rate.
+    /// Returns true if the rate is at least this share of another one.
     pub(super) const fn reaches(self, percent: u64, of: Self) -> bool {
         self.hundredths.saturating_mul(100) >= of.hundredths.saturating_mul(percent)
     }
@@ -69,7 +70,7 @@ pub(super) struct ScheduleTimes {
 }
 
 impl Serialize for Rate {
-    /// Writes a number with up to two decimals.
+    /// Serializes a number with up to two decimals.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let text = format!("{}.{:02}", self.hundredths / 100, self.hundredths % 100);
         let number: f64 = text.parse().map_err(serde::ser::Error::custom)?;
@@ -77,8 +78,8 @@ impl Serialize for Rate {
     }
 }
 
-/// Returns the time, in milliseconds, in which the payments of an open model were made: as planned, or until the last one if
-/// that came clearly later. Answers that all take long are not late: as many of them come each second.
+/// Returns the time, in milliseconds, in which an open model's payments were created: as planned, or until the last one
+/// if that was clearly late. If all answers take equally long, they are not late: just as many arrive each second.
 pub(super) fn time_of_schedule(times: ScheduleTimes) -> u64 {
     let ScheduleTimes { planned, last_created, median } = times;
     let allowed = LAST_ANSWERS_WITHIN_MS.max(median.saturating_mul(3) / 2);

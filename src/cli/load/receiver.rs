@@ -29,14 +29,14 @@ pub(super) struct LocalReceiver {
     handle: ServerHandle,
 }
 
-/// State that the receiver needs to judge a webhook.
+/// State that the receiver needs to verify a webhook.
 struct ReceiverState {
     board: Arc<Board>,
     secrets: Vec<WebhookSecret>,
     path: String,
 }
 
-/// Fields of an event that are read.
+/// Fields of an event that are parsed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Event<'a> {
@@ -75,14 +75,14 @@ impl LocalReceiver {
 
 async fn receive(state: Data<ReceiverState>, request: HttpRequest, body: Bytes) -> HttpResponse {
     if request.path() != state.path {
-        // Left over from an earlier run on the same port; nobody waits for it.
+        // Left over from an earlier run on the same port; nothing waits for it.
         return HttpResponse::Gone().finish();
     }
     let now = SystemClock.now();
     state.board.measures().received();
     let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
     let headers = SignatureHeaders::new(header);
-    // A run uses a test key, so an event in live mode does not belong to it.
+    // A run uses a test key, so a live event does not belong to it.
     let event = serde_json::from_slice::<Event<'_>>(&body).ok();
     let event = event.filter(|event| event.mode != Some(Mode::Live));
     let parts = event.and_then(|event| Some((Timestamp::parse(event.occurred_at)?, headers.id?, event)));

@@ -17,29 +17,29 @@ pub(super) enum Reply {
 /// Reason why a call has no usable answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NoAnswer {
-    /// No answer came in time.
+    /// No answer arrived in time.
     TimeOut,
-    /// No connection came in time, so nothing was sent.
+    /// No connection was established in time, so nothing was sent.
     ConnectionTimeOut,
-    /// Nobody listens at the address.
+    /// Nobody is listening at the address.
     ConnectionRefused,
-    /// The connection ended before the answer did.
+    /// The connection ended before the answer was complete.
     ConnectionClosed,
-    /// The answer is not what the contract describes.
+    /// The answer does not match the contract.
     Unreadable,
     /// A proxy answered 502 by itself: it reached no service.
     BadGateway,
-    /// A proxy answered 503 by itself: it has no service to ask.
+    /// A proxy answered 503 by itself: it has no service to forward to.
     ProxyUnavailable,
-    /// A proxy answered 504 by itself: the service did not answer it in time.
+    /// A proxy answered 504 by itself: the service did not respond to it in time.
     GatewayTimeOut,
     /// A proxy answered 404 by itself: it knows no service at this address.
     ProxyNotFound,
-    /// A proxy answered 429 by itself: its own limit was reached, and no service was asked.
+    /// A proxy answered 429 by itself: its own limit was reached, and the service was not called.
     ProxyLimit,
-    /// The load tester's machine gave no connection: no open file or no port was left.
+    /// The load tester's machine had no open file or port left for a connection.
     NoSocket,
-    /// No answer had come when the run was stopped.
+    /// No answer had arrived when the run was stopped.
     StillWaiting,
     /// Anything else.
     Other,
@@ -54,7 +54,8 @@ impl Reply {
         }
     }
 
-    /// Returns true if it says nothing about what was asked for: there was no answer, or a refusal for now.
+    /// Returns true if the reply reveals nothing about the requested payment: there was no answer, or only a temporary
+    /// refusal.
     pub(super) const fn says_nothing(self) -> bool {
         match self {
             Self::Status(status) => matches!(status, 429 | 503),
@@ -81,7 +82,7 @@ impl Display for Reply {
 }
 
 impl NoAnswer {
-    /// Reasons why a call reached nobody: the service has taken nothing on, and has promised nothing.
+    /// Reasons for which a call reached no service, so that the service accepted and promised nothing.
     pub(super) const UNREACHED: [Self; 7] = [
         Self::ConnectionTimeOut,
         Self::ConnectionRefused,
@@ -92,7 +93,7 @@ impl NoAnswer {
         Self::NoSocket,
     ];
 
-    /// Returns the reason behind an answer that is not Quita's. `None` for a status that no proxy is known to answer.
+    /// Returns the reason behind an answer that is not Quita's. `None` for a status that proxies are not known to send.
     pub(super) const fn of_proxy(status: u16) -> Option<Self> {
         match status {
             502 => Some(Self::BadGateway),
@@ -116,17 +117,17 @@ impl NoAnswer {
         )
     }
 
-    /// Returns true if the call had no answer since its start, and not only since its end.
+    /// Returns true if the call had no answer since its start, rather than only since its end.
     pub(super) const fn is_time_out(self) -> bool {
         matches!(self, Self::TimeOut | Self::ConnectionTimeOut | Self::GatewayTimeOut)
     }
 
-    /// Returns true if it shows by itself that no service is there: nobody listens at its address.
+    /// Returns true if the reason alone proves that no service is there: nobody is listening at its address.
     pub(super) const fn is_certain(self) -> bool {
         matches!(self, Self::ConnectionRefused | Self::BadGateway | Self::ProxyUnavailable)
     }
 
-    /// Returns the words of the report.
+    /// Returns the words for the report.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::TimeOut => "time-out",
@@ -149,7 +150,7 @@ impl NoAnswer {
 impl From<SendRequestError> for NoAnswer {
     fn from(error: SendRequestError) -> Self {
         use actix_web::error::ParseError;
-        // The client's errors may grow, so what is not named here is `Other`.
+        // The client may add errors, so errors not listed here are `Other`.
         if let SendRequestError::Timeout = error {
             Self::TimeOut
         } else if let SendRequestError::Connect(ConnectError::Timeout) = error {
@@ -186,7 +187,7 @@ impl From<PayloadError> for NoAnswer {
 
 impl From<&io::Error> for NoAnswer {
     fn from(error: &io::Error) -> Self {
-        /// No open file is left, for this process and for the machine.
+        /// Error codes for no open file left, in this process and on the machine.
         const NO_FILES: [i32; 2] = [24, 23];
         if error.raw_os_error().is_some_and(|code| NO_FILES.contains(&code)) {
             return Self::NoSocket;

@@ -25,16 +25,16 @@ use super::troubles::{Absence, Freezes, OwnPauses, StoreRefusals};
 use super::under_way::UnansweredCalls;
 use super::verdict::{ReportedDeliveries, ReportedStatus, Verdict, is_declined};
 
-/// Version of the JSON format. In the first one latencies were only of good answers.
+/// Version of the JSON format. Version 1 had latencies only of successful answers.
 pub(super) const FORMAT: u64 = 2;
 
 /// Maximum number of payments shown with their events.
 const MAX_EXAMPLES: usize = 20;
 
-/// Share of the requested rate below which the load was another one than the requested, in percent.
+/// Share of the requested rate, in percent, below which the load was not the requested one.
 const FAR_BELOW: u64 = 67;
 
-/// Time by which the last payment was created clearly later than planned, in milliseconds.
+/// Delay after the planned end from which the last payment counts as clearly late, in milliseconds.
 const CLEARLY_LATE_MS: u64 = 5_000;
 
 /// Parameters of a run.
@@ -45,17 +45,17 @@ pub(super) struct Plan {
     pub(super) url: String,
     /// `open` or `closed`.
     pub(super) model: &'static str,
-    /// Highest rate of creations a second (open), or clients (closed).
+    /// Highest rate of creations per second (open), or number of clients (closed).
     pub(super) pace: u64,
-    /// Rates of the open model, one after the other.
+    /// Rates of the open model, in order.
     pub(super) stages: Vec<Stage>,
-    /// Payments that are due in the open model.
+    /// Payments due in the open model.
     pub(super) due: Option<u64>,
-    /// Requests of the load tester under way at once.
+    /// Concurrent requests of the load tester.
     pub(super) connections: usize,
     /// Time for which payments were created.
     pub(super) duration_ms: u64,
-    /// Time after that in which events could arrive.
+    /// Time after that within which events could arrive.
     pub(super) settle_ms: u64,
     /// Share of each payment method.
     pub(super) mix: Mix,
@@ -68,9 +68,9 @@ pub(super) struct Plan {
 /// Course of a run: its progress and its cost.
 #[derive(Debug)]
 pub(super) struct Course {
-    /// Time in which payments were really created, until the last answer.
+    /// Time in which payments were actually created, until the last answer.
     pub(super) elapsed_ms: u64,
-    /// Webhooks that had been received by then.
+    /// Webhooks received by then.
     pub(super) received: u64,
     /// Cost of the load tester itself.
     pub(super) own_cost: Option<OwnCost>,
@@ -89,7 +89,7 @@ pub(super) struct CallCount {
     pub(super) status: Option<u16>,
     /// Reason why there was no answer.
     pub(super) error: Option<&'static str>,
-    /// Number of such calls.
+    /// Number of these calls.
     pub(super) count: u64,
 }
 
@@ -99,7 +99,7 @@ pub(super) struct CallCount {
 pub(super) struct StageResult {
     /// Stage of the schedule.
     pub(super) stage: Stage,
-    /// Payments that were created of those due in it.
+    /// Payments created out of those due in this stage.
     pub(super) created: u64,
     /// Median of a creation.
     pub(super) p50: u64,
@@ -107,7 +107,7 @@ pub(super) struct StageResult {
     pub(super) p99: u64,
 }
 
-/// Payment that is not as it should be.
+/// Payment that is not as expected.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Example {
@@ -119,7 +119,7 @@ pub(super) struct Example {
     pub(super) told: Vec<String>,
     /// Final state reported by the service.
     pub(super) found: String,
-    /// Answer that the contract does not know.
+    /// Answer that is not part of the contract.
     #[serde(skip)]
     unusable: Option<(CallKind, Reply)>,
 }
@@ -130,39 +130,39 @@ pub(super) struct Example {
 pub(super) struct LoadReport {
     /// Version of this report's format.
     pub(super) format: u64,
-    /// True if nothing was violated, no threshold was crossed, and the run was complete.
+    /// True if there was no violation, no threshold was crossed, and the run was complete.
     pub(super) passed: bool,
     /// Times in which the service did not answer.
     pub(super) absences: Vec<Absence>,
-    /// Absences that are not listed, because there were too many.
+    /// Number of absences that are not listed because there were too many.
     pub(super) absences_left_out: u64,
     /// Times in which nothing was answered, and then everything.
     pub(super) freezes: Option<Freezes>,
-    /// Times in which the load tester stood still itself.
+    /// Times in which the load tester itself stood still.
     pub(super) own_pauses: Option<OwnPauses>,
-    /// Answers that the service's store is out of reach.
+    /// Answers reporting that the service's store was out of reach.
     pub(super) store_refusals: Option<StoreRefusals>,
     /// Violations of the service's promises, as sentences.
     pub(super) violations: Vec<String>,
     /// Shortfalls of the run itself, as sentences.
     pub(super) shortfalls: Vec<String>,
-    /// Thresholds, compared with the measures.
+    /// Thresholds and their results.
     pub(super) thresholds: Vec<Judged>,
     /// Early end.
     pub(super) stopped: Option<Stop>,
-    /// Creations and reads that had no answer at that end, if one of them had waited for long.
+    /// Creations and reads without an answer at that moment, if one of them had waited long.
     pub(super) unanswered: Option<UnansweredCalls>,
-    /// Circumstances in which it was made.
+    /// Circumstances of the run.
     pub(super) circumstances: Circumstances,
     /// Parameters of the run.
     pub(super) plan: Plan,
-    /// Time in which payments were really created, until the last answer.
+    /// Time in which payments were actually created, until the last answer.
     pub(super) elapsed_ms: u64,
-    /// Time by which the rate is counted: without what was waited for in vain at the end.
+    /// Time on which the rate is based. It excludes final waits that brought no answer.
     pub(super) made_in_ms: u64,
-    /// Creations that succeeded, a second.
+    /// Successful creations per second.
     pub(super) creates_per_second: u64,
-    /// The same, exact to a hundredth.
+    /// The same rate, exact to a hundredth.
     pub(super) rate: Rate,
     /// Bottlenecks.
     pub(super) limits: Limits,
@@ -174,15 +174,15 @@ pub(super) struct LoadReport {
     pub(super) stages: Vec<StageResult>,
     /// Webhooks by outcome.
     pub(super) webhooks: Webhooks,
-    /// Creations that were due and were not sent.
+    /// Creations that were due but not sent.
     pub(super) skipped: u64,
     /// Number of payments.
     pub(super) payments: u64,
     /// Number of payments by verdict.
     pub(super) verdicts: BTreeMap<&'static str, u64>,
-    /// Number of payments that were declined, by the service's reason. All were to be paid.
+    /// Number of declined payments, by the service's reason. All of them should have been paid.
     pub(super) declined: BTreeMap<String, u64>,
-    /// Examples of payments that are not as they should be.
+    /// Examples of payments that are not as expected.
     pub(super) examples: Vec<Example>,
     /// Hints for the tester about the verdicts.
     pub(super) hints: Vec<String>,
@@ -208,14 +208,14 @@ impl LoadReport {
         let last_created = measures.last_created.map(|at| millis(at.saturating_duration_since(board.start)));
         let last_created = last_created.unwrap_or(0);
         let made_in_ms = match plan.due {
-            // A stopped run did not have the planned time.
+            // A stopped run did not last for the planned time.
             _ if course.stopped.is_some() => course.elapsed_ms,
             Some(_) => time_of_schedule(ScheduleTimes {
                 planned: plan.duration_ms,
                 last_created,
                 median: quantile(&measures.create, 0.5) / 1_000,
             }),
-            // What a client waited for in vain at the end made no payment.
+            // A client's final wait that brought no answer created no payment.
             None => course.elapsed_ms.min(last_created.max(plan.duration_ms)),
         };
         let rate = Rate::of(measures.creates(), made_in_ms);
@@ -254,7 +254,7 @@ impl LoadReport {
             unexpected: measures.unexpected(),
             latencies: &latencies,
         };
-        // A stopped run did not have the time for everything due.
+        // A stopped run had no time for all due payments.
         let limits =
             if course.stopped.is_some() { course.limits } else { course.limits.with_findings(&pressure) };
         let violations = violations(&judgement, &measures);
@@ -313,7 +313,7 @@ impl LoadReport {
             .map(|verdict| (verdict, self.verdicts.get(verdict.as_str()).copied().unwrap_or(0)))
     }
 
-    /// Lists what whoever reads the report must know first: an early end, and the service's absence.
+    /// Lists the points that readers of the report must know first: an early end, and the service's absence.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let stopped = self.stopped.iter().map(ToString::to_string);
         let stopped = stopped.chain(self.unanswered.iter().map(ToString::to_string));
@@ -329,7 +329,7 @@ impl LoadReport {
         self.absences.iter().map(ToString::to_string).chain(more)
     }
 
-    /// Lists the reasons why the run did not pass, as sentences.
+    /// Lists the reasons for which the run did not pass, as sentences.
     pub(super) fn faults(&self) -> impl Iterator<Item = String> {
         let absences = self.absence_lines();
         let crossed = self.thresholds.iter().filter(|threshold| threshold.is_crossed);
@@ -342,7 +342,7 @@ impl LoadReport {
 }
 
 impl Plan {
-    /// Creates a plan without durations, in the model of this pace.
+    /// Creates a plan for the model of this pace, without durations.
     pub(super) fn of_pace(pace: &Pace, url: &str, connections: usize, mix: Mix) -> Self {
         let plan = Self { url: url.into(), connections, mix, ..Self::default() };
         match pace {
@@ -363,17 +363,17 @@ pub(super) struct PaymentVerdicts {
     pub(super) payments: u64,
     verdicts: BTreeMap<&'static str, u64>,
     pub(super) examples: Vec<Example>,
-    /// Payments that were declined, by the service's reason.
+    /// Declined payments, by the service's reason.
     pub(super) declined: BTreeMap<String, u64>,
-    /// Payments that lack an event, and whose deliveries the key may not ask for.
+    /// Payments that are missing an event, but whose deliveries the key may not query.
     pub(super) untraced: u64,
-    /// Payments that are not judged because of the service, by the reason.
+    /// Payments that could not be judged because of the service, by reason.
     pub(super) unjudged: BTreeMap<String, u64>,
-    /// Payments that are not judged because of the load tester or its key, likewise.
+    /// Payments that could not be judged because of the load tester or its key, by reason.
     pub(super) unjudged_by_tester: BTreeMap<&'static str, u64>,
-    /// True if the run was stopped, so that nobody asked about its payments.
+    /// True if the run was stopped, so the status of its payments was never queried.
     pub(super) is_stopped: bool,
-    /// True if events came and not one payment has only good signatures.
+    /// True if events arrived, but no payment has only valid signatures.
     pub(super) does_secret_fit_nothing: bool,
 }
 
@@ -479,7 +479,7 @@ pub(super) fn declined_count(declined: &BTreeMap<String, u64>) -> Option<(u64, S
     (count > 0).then(|| (count, reasons.join(", ")))
 }
 
-/// Returns the reason why a payment is not judged, if it is the load tester or its key.
+/// Returns the reason why a payment could not be judged, if the load tester or its key is the cause.
 fn testers_reason(account: &Account) -> Option<&'static str> {
     let no_socket = Reply::Missing(NoAnswer::NoSocket);
     match (account.found, account.deliveries) {
@@ -498,7 +498,7 @@ fn testers_reason(account: &Account) -> Option<&'static str> {
     }
 }
 
-/// Returns the reason why a payment is not judged.
+/// Returns the reason why a payment could not be judged.
 fn reason(account: &Account) -> String {
     match (account.found, account.deliveries) {
         (Some(ReportedStatus::Unanswered(Reply::Status(status))), _)
@@ -545,7 +545,7 @@ impl Example {
         Self { transaction_id, verdict, told: told.collect(), found, unusable }
     }
 
-    /// Adds the error that such an answer had.
+    /// Adds the error of the unusable answer.
     fn explain(&mut self, measures: &Measures) {
         let Some((call, Reply::Status(status))) = self.unusable else { return };
         if let Some(error) = measures.error(call, status) {
@@ -554,8 +554,8 @@ impl Example {
     }
 }
 
-/// Returns the shortfall of an open model whose payments were created far too slowly. Some are to be expected: a machine is
-/// busy for a moment, and the last answers take their time.
+/// Returns the shortfall of an open model whose payments were created far too slowly. Small delays are expected: a
+/// machine is busy for a moment, and the last answers take their time.
 fn missed_rate(plan: &Plan, reached: Rate, made_in_ms: u64) -> Option<String> {
     let asked = Rate::of(plan.due?, plan.duration_ms);
     let is_late = made_in_ms > plan.duration_ms.saturating_add(CLEARLY_LATE_MS);

@@ -7,7 +7,7 @@ use std::process;
 
 use super::super::failure::Failure;
 
-/// Maximum number of symbolic links that are followed, as the kernel has it.
+/// Maximum number of symbolic links that are followed, as in the kernel.
 const MAX_LINKS: usize = 40;
 
 /// Path that was found writable before the run.
@@ -15,15 +15,15 @@ const MAX_LINKS: usize = 40;
 pub(super) struct ReportFile {
     /// Path as it was given, for messages.
     path: PathBuf,
-    /// File behind every symbolic link.
+    /// File that remains once every symbolic link is resolved.
     target: PathBuf,
-    /// Draft beside the target, so that one rename publishes it. `None` if the target is no regular file, such as a
-    /// pipe.
+    /// Draft next to the target, so that a single rename publishes it. `None` if the target is not a regular file, for
+    /// example a pipe.
     draft: Option<PathBuf>,
 }
 
 impl ReportFile {
-    /// Checks that the file can be written, and leaves an existing one unchanged.
+    /// Checks that the file can be written, without changing an existing one.
     pub(super) fn prepare(path: &Path) -> Result<Self, Failure> {
         let target = target_of(path);
         let draft = match fs::metadata(path) {
@@ -34,14 +34,14 @@ impl ReportFile {
             Ok(_) | Err(_) => Some(draft_of(&target)),
         };
         if let Some(draft) = &draft {
-            // Better to fail now than after the run.
+            // Failing now is better than failing after the run.
             let tried = File::create_new(draft).and_then(|_| fs::remove_file(draft));
             tried.map_err(|error| cannot_write(path, &error))?;
         }
         Ok(Self { path: path.into(), target, draft })
     }
 
-    /// Writes the file in one step.
+    /// Writes the file atomically.
     pub(super) fn write(&self, text: &str) -> Result<(), Failure> {
         let written = match &self.draft {
             None => fs::write(&self.path, text),
@@ -51,7 +51,8 @@ impl ReportFile {
     }
 }
 
-/// Returns the file that a path means: its symbolic links are followed, even if the last one leads to no file yet.
+/// Returns the file that a path refers to. Symbolic links are resolved, even if the last one points to a file that does
+/// not exist yet.
 pub(super) fn target_of(path: &Path) -> PathBuf {
     let mut target = path.to_path_buf();
     for _ in 0..MAX_LINKS {
@@ -75,7 +76,7 @@ fn write_and_rename(draft: &Path, path: &Path, text: &str) -> io::Result<()> {
     });
     let renamed = written.and_then(|()| fs::rename(draft, path));
     if renamed.is_err() {
-        // A failure to remove the draft is ignored: reporting it would help nobody.
+        // A failure to remove the draft is ignored: reporting it would not help.
         drop(fs::remove_file(draft));
     }
     renamed

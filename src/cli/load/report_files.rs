@@ -7,7 +7,7 @@ use super::html_report::HtmlReport;
 use super::report::LoadReport;
 use super::report_file::{ReportFile, target_of};
 
-/// Paths that other programs take for the standard output.
+/// Paths that other programs treat as standard output.
 const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
 /// Report files that were found writable before the run.
@@ -18,7 +18,7 @@ pub(super) struct ReportFiles {
 }
 
 impl ReportFiles {
-    /// Checks that the files are different ones, and can be written.
+    /// Checks that the files are distinct and writable.
     pub(super) fn prepare(json: Option<&Path>, html: Option<&Path>) -> Result<Self, Failure> {
         for (option, path) in [("--json", json), ("--html", html)] {
             if let Some(path) = path.filter(|path| STDOUT.iter().any(|stdout| Path::new(stdout) == *path)) {
@@ -42,7 +42,7 @@ impl ReportFiles {
         Ok(Self { json: prepare(json)?, html: prepare(html)? })
     }
 
-    /// Writes every file. The failure of one does not keep the others from being written.
+    /// Writes every file. If one fails, the others are still written.
     pub(super) fn write(&self, report: &LoadReport) -> [Result<(), Failure>; 2] {
         let json = self.json.as_ref().map(|file| {
             let text = serde_json::to_string_pretty(report).map_err(Failure::failed)?;
@@ -53,7 +53,7 @@ impl ReportFiles {
     }
 }
 
-/// Returns every failure as one, a line each. A single failure is returned as it is.
+/// Combines all failures into one, with a line for each. A single failure is returned unchanged.
 pub(super) fn as_one(outputs: impl IntoIterator<Item = Result<(), Failure>>) -> Result<(), Failure> {
     let mut failures: Vec<_> = outputs.into_iter().filter_map(Result::err).collect();
     match failures.pop() {
@@ -61,7 +61,7 @@ pub(super) fn as_one(outputs: impl IntoIterator<Item = Result<(), Failure>>) -> 
         Some(only) if failures.is_empty() => Err(only),
         Some(last) => {
             let lines: Vec<_> = failures.iter().chain([&last]).map(ToString::to_string).collect();
-            // A reader of stdout that has enough is no failure to speak of, and has no line.
+            // A stdout reader that has seen enough is not worth reporting, and its failure has no line.
             let lines: Vec<_> = lines.into_iter().filter(|line| !line.is_empty()).collect();
             Err(Failure::failed(lines.join("\n")))
         }

@@ -23,7 +23,7 @@ use super::{pace, progress, settle};
 /// Time between two ticks of the load tester's own clock.
 const TICK: Duration = Duration::from_millis(100);
 
-/// Run that is ready to begin.
+/// Run that is ready to start.
 pub(super) struct Run {
     /// Client that creates the payments.
     pub(super) merchant: Rc<Merchant>,
@@ -31,7 +31,7 @@ pub(super) struct Run {
     pub(super) pace: Pace,
     /// Time for which payments are created.
     pub(super) duration: Duration,
-    /// Time that events may take to arrive, after the last payment.
+    /// Time that events have to arrive after the last payment.
     pub(super) settle: Duration,
     /// Address of the service's metrics.
     pub(super) metrics: Option<Url>,
@@ -46,9 +46,9 @@ pub(super) struct Run {
 pub(super) enum RunEnd {
     /// The run was completed.
     Whole,
-    /// A signal ended it.
+    /// A signal ended the run.
     Interrupted(Interrupt),
-    /// A refusal ended it that every further request would get too.
+    /// The run was ended by a refusal that every further request would receive as well.
     Refused(String),
 }
 
@@ -62,7 +62,7 @@ impl RunEnd {
     }
 }
 
-/// Measures at the time when the last payment was created.
+/// Measurements at the time when the last payment was created.
 #[derive(Debug)]
 struct CreationEnd {
     elapsed_ms: u64,
@@ -71,7 +71,7 @@ struct CreationEnd {
 }
 
 impl Run {
-    /// Runs until everything is done, a signal arrives or no further request can succeed. Then creates the report.
+    /// Runs until everything is done, a signal arrives, or no further request can succeed. Then creates the report.
     pub(super) async fn run_to_its_end(
         self,
         plan: Plan,
@@ -96,7 +96,7 @@ impl Run {
             board.measures().stop(Instant::now());
             progress::end_slice(&board);
         }
-        // What follows may take a while: the next signal ends the program.
+        // The following may take a while: the next signal ends the program.
         interrupts.end_at_next();
         if let RunEnd::Interrupted(signal) = &ended {
             output::note(signal.notice());
@@ -124,7 +124,7 @@ impl Run {
         (ended, report)
     }
 
-    /// Creates payments, waits for their events, asks for the final status of each, and for missing events.
+    /// Creates payments, waits for their events, then queries the final status of each payment, and missing events.
     async fn every_phase(
         &self,
         made: &mut Option<CreationEnd>,
@@ -162,7 +162,7 @@ impl Run {
     }
 }
 
-/// Records the turns of the load tester's own thread, until it is aborted.
+/// Records the ticks of the load tester's own thread until aborted.
 async fn tick(board: Arc<Board>) {
     loop {
         board.measures().contact.tick(Instant::now());

@@ -1,4 +1,4 @@
-//! Schedule of the open model: payments due per second, stage after stage.
+//! Schedule of the open model: payments due per second, stage by stage.
 
 use std::fmt::{self, Display};
 use std::num::NonZeroU32;
@@ -11,14 +11,14 @@ use super::measures::micros;
 
 /// Maximum number of stages of a run: each has its own histogram.
 const MAX_STAGES: usize = 20;
-/// Maximum rate in payments a second.
+/// Maximum rate in payments per second.
 const MAX_RATE: u32 = 1_000_000;
-/// Maximum length of a stage, and of a run of one rate. It keeps every product below within 128 bits.
+/// Maximum length of a stage, and of a run with a single rate. It keeps all products below within 128 bits.
 pub(super) const MAX_STAGE: Duration = Duration::from_secs(24 * 3_600);
-/// Unit of counting: payments are counted in millionths, so that a rate of 1 a second is one millionth a microsecond.
+/// Counting unit: payments are counted in millionths, so a rate of 1 per second is one millionth per microsecond.
 const PAYMENT: u128 = 1_000_000;
 
-/// Payments a second over some time: one rate, or a ramp between two.
+/// Payments per second over some time: a constant rate, or a ramp between two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stage {
     from: u64,
@@ -26,7 +26,7 @@ pub(super) struct Stage {
     length: Duration,
 }
 
-/// Stages, one after the other.
+/// Stages in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Schedule {
     stages: Vec<Stage>,
@@ -43,14 +43,14 @@ pub(super) struct Due {
     pub(super) at: Duration,
 }
 
-/// Reads the rate of a run that has only one.
+/// Reads the rate of a run that has a single one.
 pub(super) fn rate(text: &str) -> Result<NonZeroU32, String> {
     let rate = text.parse().ok().filter(|rate: &NonZeroU32| rate.get() <= MAX_RATE);
     rate.ok_or_else(|| format!("must be a whole number of payments a second from 1 to {MAX_RATE}"))
 }
 
 impl Schedule {
-    /// Creates a schedule of one rate.
+    /// Creates a schedule with a single rate.
     pub(super) fn steady(rate: NonZeroU32, length: Duration) -> Self {
         let rate = rate.get().into();
         Self { stages: vec![Stage { from: rate, to: rate, length }] }
@@ -107,7 +107,7 @@ impl Schedule {
             millionths_before += stage.due_until(micros(stage.length));
             number = u64::try_from(millionths_before.div_ceil(PAYMENT)).unwrap_or(u64::MAX);
             (first..number).map(move |number| {
-                // Counted from the beginning of the run: rounding at each stage would lose or add payments.
+                // Counted from the start of the run: rounding at each stage would lose or add payments.
                 let wanted = (u128::from(number) * PAYMENT).saturating_sub(before);
                 Due { number, stage: index, at: began + Duration::from_micros(stage.time_of(wanted)) }
             })
@@ -136,12 +136,12 @@ impl Stage {
     fn due_until(&self, us: u64) -> u128 {
         let [from, to, us] = [self.from, self.to, us].map(u128::from);
         let twice = 2 * u128::from(micros(self.length)).max(1);
-        // The area below the ramp.
+        // Area below the ramp.
         let slope = us * us * from.abs_diff(to) / twice;
         if from <= to { from * us + slope } else { (from * us).saturating_sub(slope) }
     }
 
-    /// Returns the first microsecond at which this number of millionths is due.
+    /// Returns the first microsecond at which this many millionths are due.
     fn time_of(&self, millionths: u128) -> u64 {
         let mut early = 0;
         let mut late = micros(self.length);

@@ -1,4 +1,4 @@
-//! Service's own metrics during a run: processor time, commits, batches, refusals.
+//! Metrics of the service during a run: processor time, commits, batches, refusals.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -11,11 +11,11 @@ use super::reply::NoAnswer;
 
 /// Default port of the operators' listener.
 const OPS_PORT: u16 = 9090;
-/// Time limit for the service's answer. It may be busy, and a run must not wait for it.
+/// Time limit for the service's answer: it may be busy, and the run must not wait for it.
 const WITHIN: Duration = Duration::from_secs(5);
-/// Maximum size of the metrics in bytes: ours are some 100 KiB.
+/// Maximum size of the metrics in bytes: ours are about 100 KiB.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
-/// Decimal places that are kept: values are stored in millionths, so that seconds become microseconds.
+/// Decimal places that are kept: values are stored in millionths, so seconds become microseconds.
 const DECIMALS: usize = 6;
 
 const CREATED: &str = "quita_payments_created_total";
@@ -32,7 +32,7 @@ const CONNECTIONS_REFUSED: &str = "quita_connections_refused_total";
 const BUILD: &str = "quita_build_info";
 const STORE: &str = "quita_store_info";
 
-/// Snapshot of the metrics: every value in millionths, by name and labels as they are written.
+/// Snapshot of the metrics: every value in millionths, by name and labels as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ServiceMetrics(HashMap<String, u64>);
 
@@ -40,42 +40,43 @@ pub(super) struct ServiceMetrics(HashMap<String, u64>);
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ServiceLoad {
-    /// Address at which it was read.
+    /// Address from which the metrics were read.
     pub(super) metrics_url: String,
-    /// Payments that this process of the service created.
+    /// Payments that this service process created.
     pub(super) created: u64,
-    /// Attempts to deliver events, to whomever.
+    /// Attempts to deliver events to any receiver.
     pub(super) deliveries: u64,
     /// Processor time of the service.
     pub(super) cpu_us: Option<u64>,
-    /// Batches that the store took.
+    /// Batches that were committed to the store.
     pub(super) commits: u64,
-    /// Upper edge of the bucket with the median of a commit, in microseconds. `None`: beyond every edge.
+    /// Upper edge of the bucket with the median of a commit, in microseconds. `None` if it is beyond every edge.
     pub(super) commit_p50_below_us: Option<u64>,
-    /// Upper edge of the bucket with the 99th percentile of a commit, likewise.
+    /// Upper edge of the bucket with the 99th percentile of a commit, in microseconds. `None` if it is beyond every
+    /// edge.
     pub(super) commit_p99_below_us: Option<u64>,
-    /// Writes in a batch, in tenths.
+    /// Writes per batch, in tenths.
     pub(super) batch_mean_tenths: u64,
-    /// Messages that were refused because a mailbox was full, by kind of actor.
+    /// Messages refused because a mailbox was full, by kind of actor.
     pub(super) refused_by_actor: BTreeMap<String, u64>,
     /// Writes that failed because another writer was first.
     pub(super) store_conflicts: u64,
     /// Failures of the store.
     pub(super) store_failures: u64,
-    /// The same by kind: reads, writes, probes, and calls that were refused meanwhile.
+    /// Failures by kind: reads, writes, probes, and calls refused meanwhile.
     pub(super) store_failures_by_kind: BTreeMap<String, u64>,
     /// True if the store was away at the end.
     pub(super) is_store_away: bool,
-    /// Connections that were cut because there were too many.
+    /// Connections closed because there were too many.
     pub(super) connections_refused: u64,
 }
 
-/// Version and store of the service, if it reports them.
+/// Version and store of the service, if the service reports them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct ServiceBuild {
     /// Version of the service.
     pub(super) version: Option<String>,
-    /// Commit that it was built from.
+    /// Commit of its build.
     pub(super) commit: Option<String>,
     /// Kind of the service's store.
     pub(super) store: Option<String>,
@@ -91,7 +92,7 @@ pub(super) fn default_url(service: &Url) -> Option<Url> {
     Some(url)
 }
 
-/// Returns the address of the metrics at this one: only a host means the usual path on it.
+/// Returns the address of the metrics at this one: a bare host means the default path on it.
 pub(super) fn with_path(mut url: Url) -> Url {
     if url.path() == "/" {
         url.set_path("/metrics");
@@ -99,7 +100,7 @@ pub(super) fn with_path(mut url: Url) -> Url {
     url
 }
 
-/// Reads the metrics. A run needs none, so the error is only the reason for the report.
+/// Reads the metrics. A run works without them, so an error is only kept for the report.
 pub(super) async fn read(url: &Url) -> Result<ServiceMetrics, String> {
     let request = client().get(url.as_str()).timeout(WITHIN);
     let mut answer = request.send().await.map_err(|error| NoAnswer::from(error).as_str().to_owned())?;
@@ -110,14 +111,14 @@ pub(super) async fn read(url: &Url) -> Result<ServiceMetrics, String> {
     let body = answer.body().limit(MAX_BYTES).await;
     let body = body.map_err(|error| NoAnswer::from(error).as_str().to_owned())?;
     let metrics = std::str::from_utf8(&body).ok().map(ServiceMetrics::parse);
-    // Another program may answer there; Prometheus itself has the same port.
+    // Another program may answer there; Prometheus itself uses the same port.
     metrics.filter(|metrics| metrics.has(CREATED)).ok_or_else(|| {
         let advice = advice(url);
         if advice.is_empty() { "another program answers there".into() } else { format!("no metrics{advice}") }
     })
 }
 
-/// Returns what to do about an address that is hardly that of metrics. It is empty for any other.
+/// Returns advice about an address that is unlikely to be that of the metrics; empty for any other.
 fn advice(url: &Url) -> &'static str {
     if url.path().trim_end_matches('/').ends_with("/metrics") {
         ""
@@ -127,7 +128,7 @@ fn advice(url: &Url) -> &'static str {
 }
 
 impl ServiceMetrics {
-    /// Reads the text format of Prometheus.
+    /// Parses the text format of Prometheus.
     pub(super) fn parse(text: &str) -> Self {
         let lines = text.lines().filter(|line| !line.starts_with('#'));
         let values = lines.filter_map(|line| {
@@ -137,7 +138,7 @@ impl ServiceMetrics {
         Self(values.collect())
     }
 
-    /// Sums up the activity since an earlier snapshot of the same process.
+    /// Summarises the activity since an earlier snapshot of the same process.
     pub(super) fn since(&self, earlier: &Self, metrics_url: &Url) -> ServiceLoad {
         let whole = |name: &str| self.grown(earlier, name) / 1_000_000;
         let commits = whole(&format!("{COMMITS}_count"));
@@ -161,7 +162,7 @@ impl ServiceMetrics {
         }
     }
 
-    /// Returns true if both snapshots are of one process, as far as they tell.
+    /// Returns true if both snapshots are of the same process, as far as can be told.
     pub(super) fn is_of_process_of(&self, earlier: &Self) -> bool {
         self.value(STARTED) == earlier.value(STARTED)
     }
@@ -188,7 +189,7 @@ impl ServiceMetrics {
         of_name.map(|(series, value)| (series, *value))
     }
 
-    /// Returns the growth of all series of a name.
+    /// Returns the increase of all series of a metric.
     fn grown(&self, earlier: &Self, name: &str) -> u64 {
         self.series(name).map(|(series, value)| value.saturating_sub(earlier.value(series))).sum()
     }
@@ -230,7 +231,7 @@ fn name_of(series: &str) -> &str {
     series.split_once('{').map_or(series, |(name, _)| name)
 }
 
-/// Returns the value of a label. Ours need no escaping.
+/// Returns the value of a label. Our labels need no escaping.
 fn label(series: &str, name: &str) -> Option<String> {
     let (_, labels) = series.split_once('{')?;
     labels.strip_suffix('}')?.split("\",").find_map(|label| {
@@ -239,7 +240,7 @@ fn label(series: &str, name: &str) -> Option<String> {
     })
 }
 
-/// Reads a decimal number as millionths. `None` for anything else, `+Inf` included.
+/// Parses a decimal number as millionths. `None` for anything else, including `+Inf`.
 fn millionths(text: &str) -> Option<u64> {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

@@ -9,7 +9,7 @@ use url::Url;
 
 use super::super::http_client::server_url;
 
-/// Parser of an address. Its errors never repeat the value, which may hold a password.
+/// Parser of an address. Its errors never repeat the value, which may contain a password.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ServiceUrlParser;
 
@@ -33,7 +33,7 @@ impl TypedValueParser for ServiceUrlParser {
     }
 }
 
-/// Reads an address to which paths are added.
+/// Parses an address to which paths are appended.
 fn service_url(text: &str) -> Result<Url, String> {
     let url = server_url(text)?;
     if !url.username().is_empty() || url.password().is_some() {

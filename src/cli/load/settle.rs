@@ -1,4 +1,4 @@
-//! End of a run: waits for the remaining events, then asks for the final status of every payment.
+//! End of a run: waits for the remaining events, then queries the final status of every payment.
 
 use std::time::{Duration, Instant};
 
@@ -12,19 +12,19 @@ use super::ledger::Account;
 use super::merchant::Merchant;
 use super::verdict::{Verdict, is_overtaken};
 
-/// Time without arrivals after which everything counts as arrived: a repetition may follow the last event.
+/// Time without arrivals after which all events count as arrived: a repetition may follow the last event.
 const QUIET: Duration = Duration::from_secs(1);
 /// Maximum time by which the service's silence extends the deadline.
 const MAX_EXTENSION: Duration = Duration::from_secs(60);
 /// Time between two checks.
 const STEP: Duration = Duration::from_millis(50);
-/// Time between two questions about a payment that is not yet as it should be.
+/// Time between two queries about a payment that is not yet as expected.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
-/// Number of concurrent questions.
+/// Number of concurrent queries.
 const CHECKS: usize = 32;
 
-/// Waits until the end of every payment was reported and no more events arrive, at most until `deadline`. Meanwhile the
-/// service is asked whether it still answers.
+/// Waits until every payment's end was reported and no more events arrive, but at most until `deadline`. Meanwhile, it
+/// keeps probing whether the service still answers.
 pub(super) async fn wait(merchant: &Merchant, deadline: Instant) {
     let end = Notify::new();
     let events = async {
@@ -34,9 +34,9 @@ pub(super) async fn wait(merchant: &Merchant, deadline: Instant) {
     tokio::join!(events, merchant.watch(&end));
 }
 
-/// Returns the deadline of a service that was silent after the load: that time does not count.
+/// Returns the extended deadline for a service that was silent after the load: that time does not count.
 fn extended(board: &Board, deadline: Instant) -> Instant {
-    // A bound, because a service that never answers again must not keep the run from ending.
+    // Bounded, because a service that never answers again must not keep the run from ending.
     deadline + board.measures().contact.lost_after_load().min(MAX_EXTENSION)
 }
 
@@ -61,7 +61,7 @@ async fn wait_for_events(board: &Board, deadline: Instant) {
     }
 }
 
-/// Asks the service about every payment, and until `deadline` again about those that are not as they should be.
+/// Queries every payment, and repeats the query until `deadline` for those that are not as expected.
 pub(super) async fn check(merchant: &Merchant, deadline: Instant) {
     let mut open: Vec<_> = merchant.board.ledger().accounts().map(|(transaction, _)| transaction).collect();
     loop {
@@ -78,14 +78,14 @@ pub(super) async fn check(merchant: &Merchant, deadline: Instant) {
         }
         tokio::time::sleep(ASK_AGAIN).await;
     }
-    // What an event overtook was no answer, so it is asked for once more.
+    // An answer overtaken by an event proves nothing, so the status is queried once more.
     let overtaken = matching(&merchant.board, is_overtaken);
     if !overtaken.is_empty() {
         ask(merchant, overtaken).await;
     }
 }
 
-/// Asks for the deliveries of every payment that lacks an event: one still to be delivered is late, not missing.
+/// Queries the deliveries of every payment that is missing an event: one still to be delivered is late, not missing.
 pub(super) async fn trace(merchant: &Merchant) {
     let missing = with_verdict(&merchant.board, |verdict| verdict == Verdict::MissingEvent);
     merchant.board.enter(Phase::Tracing { done: 0, total: missing.len() });
@@ -100,7 +100,7 @@ pub(super) async fn trace(merchant: &Merchant) {
 async fn ask(merchant: &Merchant, transactions: Vec<Uuid>) {
     merchant.board.enter(Phase::Checking { done: 0, total: transactions.len() });
     let ask = |transaction| async move {
-        // Read before the question: an event that arrives during it may be newer than the answer.
+        // Read before the query: an event that arrives during it may be newer than the answer.
         let status_before = merchant.board.ledger().last_status(transaction);
         let found = merchant.check(transaction).await;
         let silent = merchant.board.measures().contact.lost();

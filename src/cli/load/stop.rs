@@ -7,27 +7,27 @@ use serde::{Serialize, Serializer};
 use super::interrupts::Interrupt;
 use super::progress::seconds;
 
-/// Early end of a run: its reason, and how far the run was.
+/// Early end of a run: its reason, and the progress of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Stop {
-    /// Reason of the end.
+    /// Reason for the end.
     #[serde(serialize_with = "as_text")]
     pub(super) cause: StopCause,
     /// Time since the start of the run.
     pub(super) after_ms: u64,
     /// Planned duration of the load.
     pub(super) of_ms: u64,
-    /// True if every payment had been created, so that only the judgement is not complete.
+    /// True if every payment had been created, so that only the verdicts are incomplete.
     pub(super) is_load_whole: bool,
 }
 
-/// Reason of an early end.
+/// Reason for an early end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum StopCause {
     /// A signal.
     Interrupt(Interrupt),
-    /// A refusal that every further request would get too.
+    /// A refusal that every further request would receive as well.
     Refusal(String),
 }
 
@@ -61,7 +61,7 @@ impl Display for Stop {
     }
 }
 
-/// Joins lines to sentences of one line.
+/// Joins lines into sentences on a single line.
 fn one_line(text: &str) -> String {
     let lines: Vec<_> = text.lines().collect();
     let (last, others) = lines.split_last().map_or(("", [].as_slice()), |(last, others)| (*last, others));

@@ -8,7 +8,7 @@ use super::progress::{NOTHING, time};
 use super::report::LoadReport;
 use super::verdict::Verdict;
 
-/// Time after the last payment from which the headline names what was waited for, in milliseconds.
+/// Wait after the last payment from which the headline states its reason, in milliseconds.
 const NAMED_WAIT_MS: u64 = 1_000;
 
 /// Report, formatted for a terminal.
@@ -135,7 +135,7 @@ pub(super) fn limit_lines(limits: &Limits) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// Formats the percentiles of a latency. If nothing was measured they are dashes, not zeros.
+/// Formats the percentiles of a latency. If nothing was measured, they are dashes, not zeros.
 pub(super) fn percentiles(latency: &Latency) -> [String; 5] {
     let values = [latency.p50, latency.p90, latency.p99, latency.p999, latency.max];
     values.map(|value| if latency.count == 0 { NOTHING.into() } else { time(value) })

@@ -1,4 +1,4 @@
-//! Conditions that fail a run: `create.p99>50ms`.
+//! Conditions that make a run fail: `create.p99>50ms`.
 
 use serde::Serialize;
 
@@ -6,14 +6,14 @@ use super::latency::{Latency, LatencyKind};
 use super::progress::time;
 use super::rate::Rate;
 
-/// Conditions that are allowed, for messages.
+/// Allowed conditions, for messages.
 const FORM: &str = "allowed is LATENCY.STATISTIC, COUNT or rate, then > >= < or <=, then a value:\n  \
     LATENCY: create, create.pix, create.boleto, create.card, read, delivery, delay, connection\n  \
     STATISTIC: p50, p90, p99, p99.9, max, with a time such as 800us, 50ms, 2s\n  \
     COUNT: failed, refused, late, skipped, with a whole number or a share such as 5, 0.1%\n  \
     rate: payments created a second, a whole number\nsuch as 'create.p99>50ms', 'failed>0', 'rate<1000'";
 
-/// Comparisons; the longer ones first, since they begin with the shorter ones.
+/// Comparisons, the longer ones first, because the shorter ones are prefixes of them.
 const COMPARISONS: [(&str, Comparator); 4] = [
     (">=", Comparator::AtLeast),
     ("<=", Comparator::AtMost),
@@ -21,10 +21,10 @@ const COMPARISONS: [(&str, Comparator); 4] = [
     ("<", Comparator::Below),
 ];
 
-/// Units of a time, in microseconds. `ms` and `us` end in `s`, so they come first.
+/// Units of time, in microseconds. `ms` and `us` end in `s`, so they come first.
 const UNITS: [(&str, u64); 4] = [("us", 1), ("µs", 1), ("ms", 1_000), ("s", 1_000_000)];
 
-/// Hundredths of a percent in the whole.
+/// Hundredths of a percent in 100 percent.
 const WHOLE: u64 = 10_000;
 
 /// Condition that must not hold.
@@ -39,13 +39,13 @@ pub(super) struct Threshold {
 /// Subject of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quantity {
-    /// Percentile, in microseconds.
+    /// Percentile in microseconds.
     Latency(LatencyKind, Statistic),
     /// Count.
     Count(Counted),
     /// Count in hundredths of a percent of its maximum.
     Share(Counted),
-    /// Payments created a second, in hundredths.
+    /// Payments created per second, in hundredths.
     Rate,
 }
 
@@ -81,9 +81,9 @@ pub(super) struct Facts<'a> {
     pub(super) latencies: &'a [Latency],
     /// Creations and reads without the answer that the contract promises.
     pub(super) failed: u64,
-    /// Creations and reads that were answered with 429 or 503.
+    /// Creations and reads answered with 429 or 503.
     pub(super) refused: u64,
-    /// Creations and reads.
+    /// Number of creations and reads.
     pub(super) requests: u64,
     /// Payments with a late event.
     pub(super) late: u64,
@@ -91,13 +91,13 @@ pub(super) struct Facts<'a> {
     pub(super) payments: u64,
     /// Number of payments that were judged.
     pub(super) judged: u64,
-    /// Creations that were due and not sent.
+    /// Creations that were due but not sent.
     pub(super) skipped: u64,
-    /// Payments created a second.
+    /// Payments created per second.
     pub(super) rate: Rate,
 }
 
-/// Threshold after the run.
+/// Result of a threshold after the run.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Judged {
@@ -105,12 +105,12 @@ pub(super) struct Judged {
     pub(super) condition: String,
     /// Measured value; absent if nothing was measured.
     pub(super) measured: Option<String>,
-    /// True if the condition holds, or nothing was measured: the run failed.
+    /// True if the condition holds, or nothing was measured: then the run fails.
     pub(super) is_crossed: bool,
 }
 
 impl Threshold {
-    /// Reads one condition.
+    /// Parses one condition.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let wrong = || String::from(FORM);
         let (name, comparison, value) = COMPARISONS
@@ -124,7 +124,7 @@ impl Threshold {
         Ok(Self { text: text.trim().into(), quantity, comparison, limit })
     }
 
-    /// Compares the condition with the measures. If nothing was measured it counts as crossed, since that proves
+    /// Compares the condition with the measures. If nothing was measured, it counts as crossed, because that proves
     /// nothing.
     pub(super) fn judge(&self, facts: &Facts<'_>) -> Judged {
         let measured = self.measure(facts);
@@ -157,7 +157,7 @@ impl Threshold {
             }
             Quantity::Share(what) => {
                 let (count, all) = counted(what);
-                // Rounded up, so that a share above the limit never looks as if it were within.
+                // Rounded up, so that a share above the limit never looks as if it were within it.
                 let share = count.saturating_mul(WHOLE).div_ceil(Some(all).filter(|all| *all > 0)?);
                 Some((share, format!("{}.{:02}%", share / 100, share % 100)))
             }
@@ -217,7 +217,7 @@ fn whole(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| is_digits)
 }
 
-/// Reads a percentage of up to 100 with at most two decimals, as hundredths.
+/// Parses a percentage of up to 100 with at most two decimals, in hundredths.
 fn hundredths(text: &str) -> Option<u64> {
     let (percent, decimals) = text.split_once('.').unwrap_or((text, "0"));
     let decimals = Some(decimals).filter(|decimals| (1..=2).contains(&decimals.len()))?;

@@ -1,4 +1,4 @@
-//! Troubles of a run as its report names them: absences, freezes, a store out of reach, and pauses of the load tester.
+//! Troubles of a run that its report lists: absences, freezes, a store out of reach, and pauses of the load tester.
 
 use std::fmt::{self, Display};
 
@@ -8,19 +8,19 @@ use serde::{Serialize, Serializer};
 use super::progress::seconds;
 use super::reply::NoAnswer;
 
-/// Times in which calls were under way and nothing was answered. The service then answered as before.
+/// Times in which calls were in progress but nothing was answered. The service then answered as before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Freezes {
     /// Number of such times.
     pub(super) count: u64,
-    /// Beginning of the longest, from the start of the run.
+    /// Start of the longest one, from the start of the run.
     pub(super) from_ms: u64,
-    /// Length of the longest.
+    /// Length of the longest one.
     pub(super) length_ms: u64,
 }
 
-/// Times in which the load tester stood still itself, so that it saw no answer.
+/// Times in which the load tester itself stood still, so that it saw no answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct OwnPauses {
@@ -28,11 +28,11 @@ pub(super) struct OwnPauses {
     pub(super) count: u64,
     /// Their total length.
     pub(super) total_ms: u64,
-    /// End of the last, from the start of the run.
+    /// End of the last one, from the start of the run.
     pub(super) last_until_ms: u64,
 }
 
-/// Answers of the service that its store is out of reach.
+/// Answers of the service reporting that its store was out of reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StoreRefusals {
@@ -40,9 +40,9 @@ pub(super) struct StoreRefusals {
     pub(super) count: u64,
     /// Number of creations among them.
     pub(super) creations: u64,
-    /// Beginning of the first call that was answered so, from the start of the run.
+    /// Start of the first call with this answer, from the start of the run.
     pub(super) from_ms: u64,
-    /// Time of the last such answer, likewise.
+    /// Time of the last such answer, from the start of the run.
     pub(super) until_ms: u64,
 }
 
@@ -50,17 +50,17 @@ pub(super) struct StoreRefusals {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Absence {
-    /// Its beginning, from the start of the run.
+    /// Start, from the start of the run.
     pub(super) from_ms: u64,
-    /// Its end, likewise; absent if the service did not answer again.
+    /// End, from the start of the run; absent if the service did not answer again.
     pub(super) until_ms: Option<u64>,
-    /// Its beginning by the clock.
+    /// Start in wall-clock time.
     #[serde(serialize_with = "as_text")]
     pub(super) since: Timestamp,
-    /// Reason that a call had no answer.
+    /// Reason why a call had no answer.
     #[serde(serialize_with = "as_words")]
     pub(super) cause: NoAnswer,
-    /// True if it began after the load, so that it cost no payment.
+    /// True if the absence began after the load, so that it cost no payment.
     pub(super) is_after_load: bool,
     /// True if the service's metrics say that its store was away.
     pub(super) is_store_away: bool,
@@ -105,9 +105,9 @@ impl Display for Freezes {
 }
 
 impl Absence {
-    /// Notes that the store was away, as the metrics of that time say. It may explain the absence.
+    /// Records that the store was away at that time, according to the metrics. This may explain the absence.
     pub(super) fn explain_by_store(&mut self, read_at_ms: u64) {
-        // Where nobody listens the store is not the reason.
+        // If nobody listens, the store is not the cause.
         let lasted = self.until_ms.is_none_or(|until| until >= read_at_ms);
         self.is_store_away = lasted && !self.cause.is_certain();
     }

@@ -1,4 +1,4 @@
-//! Calls of the load that are under way: their number, and the age of the oldest.
+//! Calls of the load that are in progress: their number, and the age of the oldest.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -9,24 +9,24 @@ use serde::Serialize;
 use super::measures::{Creation, millis};
 use super::progress::seconds;
 
-/// Age from which a call without an answer is named, and from which a call without a good answer counts in the latencies.
+/// Age from which an unanswered call is reported, and from which a call without a good answer counts in the latencies.
 pub(super) const LONG_WAIT: Duration = Duration::from_secs(1);
 
-/// Calls without a reply so far, the oldest first.
+/// Calls that have no reply yet, oldest first.
 #[derive(Debug, Default)]
 pub(super) struct CallsUnderWay {
     begun: u64,
     calls: BTreeMap<CallTicket, PendingCall>,
 }
 
-/// Place of a call among those under way.
+/// Key of a call among those in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CallTicket {
     since: Instant,
     number: u64,
 }
 
-/// Call without a reply so far.
+/// Call that has no reply yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum PendingCall {
     /// Creation.
@@ -43,21 +43,21 @@ pub(super) struct UnansweredCalls {
     pub(super) creations: u64,
     /// Number of reads.
     pub(super) reads: u64,
-    /// Age of the oldest; a creation's counts from its intended start.
+    /// Age of the oldest call. A creation's age counts from its intended start.
     pub(super) oldest_ms: u64,
 }
 
 impl CallsUnderWay {
-    /// Adds a call that is due since then.
+    /// Adds a call that has been due since this time.
     pub(super) fn begin(&mut self, call: PendingCall, since: Instant) -> CallTicket {
         self.begun += 1;
-        // Calls may be due at the same instant. The number keeps each a place of its own.
+        // Several calls may be due at the same instant. The number keeps their keys distinct.
         let ticket = CallTicket { since, number: self.begun };
         self.calls.insert(ticket, call);
         ticket
     }
 
-    /// Removes a call. Returns false if it is not there any more.
+    /// Removes a call. Returns false if it is no longer there.
     pub(super) fn end(&mut self, ticket: CallTicket) -> bool {
         self.calls.remove(&ticket).is_some()
     }
@@ -80,7 +80,7 @@ impl CallsUnderWay {
 }
 
 impl UnansweredCalls {
-    /// Sums up calls. `None` if none waited for long.
+    /// Summarises calls. `None` if none of them waited long.
     pub(super) fn of(calls: &[(PendingCall, Duration)]) -> Option<Self> {
         let oldest = calls.iter().map(|(_, age)| *age).max().filter(|age| *age >= LONG_WAIT)?;
         let of_kind = |wanted: fn(&PendingCall) -> bool| {

@@ -1,4 +1,4 @@
-//! Wrong usage that the environment causes.
+//! Wrong usage that is caused by environment variables.
 
 use std::ffi::{OsStr, OsString};
 
@@ -6,8 +6,7 @@ use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Names the variables behind an error about options that exclude each other. Options of the command line are not
-/// mentioned.
+/// Adds the variables behind an error about mutually exclusive options. Options on the command line are not mentioned.
 pub(super) fn with_variables(
     mut error: clap::Error,
     command: &Command,
@@ -40,7 +39,7 @@ pub(super) fn with_variables(
     error
 }
 
-/// Returns the options of a context, without their values.
+/// Returns the options in an error context, without their values.
 fn names(context: &ContextValue) -> Vec<String> {
     let option = |text: &String| text.split(' ').next().unwrap_or_default().to_owned();
     if let ContextValue::String(text) = context {

@@ -1,4 +1,4 @@
-//! Verdict on one payment, after all events were received.
+//! Verdict on one payment, once all events were received.
 
 use std::fmt;
 
@@ -8,39 +8,39 @@ use serde::Serialize;
 use super::ledger::{Account, is_final};
 use super::reply::Reply;
 
-/// Final state of a payment as the service reports it.
+/// Final state of a payment, as reported by the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReportedStatus {
     /// The payment has this status.
     Is(Status),
-    /// There is no such payment.
+    /// The payment does not exist.
     Nothing,
-    /// The service did not answer, or refused: nobody knows.
+    /// The service did not answer, or refused: the state is unknown.
     Unanswered(Reply),
-    /// The service was known to be away, and was not asked.
+    /// The service was known to be away, and was not queried.
     NotAsked,
     /// The service no longer accepts the key, with this status.
     KeyRefused(u16),
-    /// The service answered what the contract does not know.
+    /// The service's answer is not part of the contract.
     Unusable(Reply),
 }
 
-/// State of the deliveries of a payment that lacks an event, as the service reports it.
+/// State of the deliveries of a payment that is missing an event, as reported by the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReportedDeliveries {
-    /// An event is still to be delivered: it is late.
+    /// An event still has to be delivered: it is late.
     Pending,
-    /// Nothing is to be delivered any more.
+    /// No further delivery is planned.
     Ended,
-    /// The key may not ask.
+    /// The key may not query deliveries.
     Forbidden,
-    /// The service did not answer, or refused: nobody knows.
+    /// The service did not answer, or refused: the state is unknown.
     Unanswered(Reply),
-    /// The service was known to be away, and was not asked.
+    /// The service was known to be away, and was not queried.
     NotAsked,
     /// The service no longer accepts the key.
     KeyRefused,
-    /// The service answered what the contract does not know.
+    /// The service's answer is not part of the contract.
     Unusable(Reply),
 }
 
@@ -48,13 +48,13 @@ pub(super) enum ReportedDeliveries {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Verdict {
-    /// Every event arrived once, in order, and the last one agrees with the service.
+    /// Every event arrived once and in order, and the last one agrees with the service.
     Complete,
     /// Complete, but a confirmed event arrived again with the same id, which is allowed.
     RepeatedSameId,
-    /// An event did not arrive before the receiver closed, and the service still has to deliver it.
+    /// An event had not arrived before the receiver was closed, but the service still has to deliver it.
     Late,
-    /// The payment was not paid yet, and the load tester waited no longer than its payer may take.
+    /// The payment had not been paid yet, and the load tester waited no longer than its payer may take.
     StillOpen,
     /// An event did not arrive.
     MissingEvent,
@@ -70,9 +70,9 @@ pub(super) enum Verdict {
     Unsettled,
     /// The service confirmed the creation, but has no such payment.
     Lost,
-    /// The service's answer about the final status is not one of the contract's.
+    /// The service's answer about the final status is not part of the contract.
     Unread,
-    /// Nobody knows: the service was not asked, or did not answer.
+    /// The state is unknown: the service was not queried, or did not answer.
     Unjudged,
 }
 
@@ -97,7 +97,7 @@ impl Verdict {
     /// Judges one payment.
     pub(super) fn of(account: &Account) -> Self {
         let flaws = account.flaws;
-        // The receiver saw these faults itself, so no answer of the service, nor its absence, excuses them.
+        // The receiver itself observed these faults, so neither an answer of the service nor its absence excuses them.
         if flaws.bad_signature {
             return Self::BadSignature;
         }
@@ -117,7 +117,7 @@ impl Verdict {
             | None => return Self::Unjudged,
         };
         let told = account.told();
-        // A status beyond the last one that was told is an event that did not arrive, even if no number is missing.
+        // A status beyond the last one received means that an event did not arrive, even if no number is missing.
         if !account.is_whole() || (told != found && leads_to(told, found)) {
             match account.deliveries {
                 Some(ReportedDeliveries::Pending) => Self::Late,
@@ -189,7 +189,7 @@ impl fmt::Display for Verdict {
 }
 
 impl ReportedStatus {
-    /// Returns the result of a question that had this reply, and no usable body.
+    /// Returns the result of a query that had this reply and no usable body.
     pub(super) const fn without_record(reply: Reply) -> Self {
         match reply {
             Reply::Status(404) => Self::Nothing,
@@ -214,7 +214,7 @@ impl fmt::Display for ReportedStatus {
 }
 
 impl ReportedDeliveries {
-    /// Returns the result of a question that had this reply, and no usable body.
+    /// Returns the result of a query that had this reply and no usable body.
     pub(super) const fn without_page(reply: Reply) -> Self {
         match reply {
             Reply::Status(401) => Self::KeyRefused,
@@ -225,7 +225,7 @@ impl ReportedDeliveries {
     }
 }
 
-/// Returns true if the last event arrived after the answer about the status, which then proves nothing.
+/// Returns true if the last event arrived after the answer about the status, so that the answer proves nothing.
 pub(super) fn is_overtaken(account: &Account) -> bool {
     let Some(ReportedStatus::Is(found)) = account.found else { return false };
     let before = account.status_before.unwrap_or(Status::Initial);
@@ -233,12 +233,12 @@ pub(super) fn is_overtaken(account: &Account) -> bool {
     (before == found || leads_to(before, found)) && leads_to(found, told) && before != told
 }
 
-/// Returns true if a payment ended declined, by the service's answer or by its last event.
+/// Returns true if a payment ended as declined, according to the service's answer or its last event.
 pub(super) fn is_declined(account: &Account) -> bool {
     account.found == Some(ReportedStatus::Is(Status::Declined)) || account.told() == Status::Declined
 }
 
-/// Returns true if a payment can get from one status to the other, directly or not.
+/// Returns true if a payment can get from one status to the other, directly or through others.
 fn leads_to(from: Status, to: Status) -> bool {
     let mut reached = vec![from];
     let mut next = 0;

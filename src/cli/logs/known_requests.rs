@@ -1,11 +1,10 @@
-//! Requests that were printed already.
+//! Requests that have already been printed.
 
 use std::collections::{HashSet, VecDeque};
 
 use super::logged_request::LoggedRequest;
 
-/// Maximum number of remembered entries: those of 25 nodes. Behind a load balancer another node may answer each
-/// time.
+/// Maximum number of remembered entries: those of 25 nodes. Behind a load balancer, each poll may reach another node.
 const REMEMBERED: usize = 10_000;
 
 /// Requests that were in an earlier answer.
@@ -17,7 +16,7 @@ pub(super) struct KnownRequests {
 }
 
 impl KnownRequests {
-    /// Returns the entries that were in no earlier answer, in their order.
+    /// Returns the entries that were in no earlier answer, in order.
     pub(super) fn new_of(&mut self, entries: Vec<LoggedRequest>) -> Vec<LoggedRequest> {
         let new: Vec<_> = entries.into_iter().filter(|entry| self.known.insert(entry.clone())).collect();
         self.order.extend(new.iter().cloned());

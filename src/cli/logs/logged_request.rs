@@ -1,4 +1,4 @@
-//! Rendering of a request that was refused, or had unknown names, as one readable line or as one line of JSON.
+//! Rendering of a request that was refused or had unknown names, as one readable line or one line of JSON.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::json_text::JsonText;
 use crate::cli::output::printable;
 
-/// Request that tells its developer something.
+/// Request that its developer should know about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(untagged)]
 pub(super) enum LoggedRequest {
@@ -17,7 +17,7 @@ pub(super) enum LoggedRequest {
     Ignored(LoggedNames),
 }
 
-/// Refused request, in the order of the API.
+/// Refused request, in the API's field order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LoggedRefusal {
@@ -33,7 +33,7 @@ pub(super) struct LoggedRefusal {
     key_id: String,
 }
 
-/// Broken rule of a request.
+/// Violated rule of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
 pub(super) struct BrokenRule {
     field: String,
@@ -41,7 +41,7 @@ pub(super) struct BrokenRule {
     message: String,
 }
 
-/// Request that was accepted although some of its names are unknown, in the order of the API.
+/// Request that was accepted although some of its names are unknown, in the API's field order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct LoggedNames {
@@ -54,7 +54,7 @@ pub(super) struct LoggedNames {
     key_id: String,
 }
 
-/// Unknown name, with the one that was probably meant.
+/// Unknown name, and the one that was probably meant.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
 pub(super) struct Name {
     name: String,
@@ -63,14 +63,14 @@ pub(super) struct Name {
 
 /// Answer of `GET /pay/requests`.
 pub(super) struct RequestLog {
-    /// Node that answered; none if it is the only one.
+    /// Node that answered; `None` if it is the only one.
     pub(super) node: Option<String>,
     /// Requests, oldest first.
     pub(super) entries: Vec<LoggedRequest>,
 }
 
 impl RequestLog {
-    /// Reads the requests of an answer.
+    /// Parses the requests of an answer.
     pub(super) fn parse(answer: &str) -> Result<Self, FailedCall> {
         #[derive(Deserialize)]
         struct RequestsAnswer {
@@ -87,7 +87,7 @@ impl RequestLog {
         let mut entries: Vec<_> =
             refused.chain(answer.ignored.into_iter().map(LoggedRequest::Ignored)).collect();
         entries.reverse();
-        // Times are texts of one length, which sort as the times do.
+        // Times are texts of equal length, so they sort chronologically.
         entries.sort_by(|one, other| one.at().cmp(other.at()));
         Ok(Self { node: answer.node, entries })
     }
@@ -127,7 +127,7 @@ impl LoggedRequest {
 
 impl LoggedRefusal {
     fn told(&self) -> String {
-        // The message has the first violation only.
+        // The message contains only the first violation.
         let whole = match self.details.as_slice() {
             [] | [_] => self.message.clone(),
             all => {

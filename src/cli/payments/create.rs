@@ -18,7 +18,7 @@ use crate::cli::output;
 use crate::cli::values::{date, seconds};
 use crate::sample_request;
 
-/// Sandbox cards by their outcome (contract, section 4.1). A real card number must not be on a command line.
+/// Sandbox cards by their outcome (contract, section 4.1). A real card number must never be on a command line.
 const CARDS: [(&str, &str); 9] = [
     ("approved", "4242424242424242"),
     ("generic_decline", "4000000000000002"),
@@ -114,7 +114,7 @@ impl PaymentArgs {
     /// Builds the body of the request.
     ///
     /// # Errors
-    /// Wrong usage: options of another method.
+    /// Fails with wrong usage if there are options of another method.
     fn body(&self) -> Result<String, Failure> {
         let is_card = self.method.needs_card_number();
         if !is_card && (self.card.is_some() || self.installments.is_some() || self.authorize_only) {
@@ -133,7 +133,7 @@ impl PaymentArgs {
         if self.authorize_only {
             put("capture", json!(false));
         }
-        // The service judges whether these belong to the method.
+        // The service decides whether these belong to the method.
         if let Some(seconds) = self.expires_in {
             put("expiresIn", json!(seconds));
         }
@@ -156,7 +156,7 @@ impl PaymentArgs {
     }
 }
 
-/// Reads a percentage as JSON has it.
+/// Parses a percentage as a JSON number.
 fn percent(text: &str) -> Result<Number, String> {
     text.parse().map_err(|_| "a percentage is a number, such as 2 or 1.5".into())
 }

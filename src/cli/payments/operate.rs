@@ -47,7 +47,7 @@ pub(super) async fn capture(OperateAmount { amount, operate }: OperateAmount) ->
     print_record(&operate.request("capture", "capture", amount).await?, operate.json)
 }
 
-/// Refunds a payment. One that the acquirer refused fails the command.
+/// Refunds a payment. The command fails if the acquirer refused the refund.
 pub(super) async fn refund(OperateAmount { amount, operate }: OperateAmount) -> Result<(), Failure> {
     let answer = operate.request("refund", "refunds", amount).await?;
     let refund: RefundAnswer = serde_json::from_str(&answer).map_err(|error| unreadable(&error))?;

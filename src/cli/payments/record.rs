@@ -1,4 +1,4 @@
-//! Parts of a payment's record that are shown to people.
+//! Parts of a payment record that are shown to people.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub(super) struct ShownRecord {
     pix: Option<Pix>,
     boleto: Option<Boleto>,
     credit_card: Option<CreditCard>,
-    /// Address of its webhooks: the creation's, or that of its application.
+    /// Address of its webhooks: the one from its creation, or that of its application.
     pub(super) postback_url: Option<String>,
 }
 
@@ -61,12 +61,12 @@ impl ShownRecord {
     /// Parses the API's answer.
     ///
     /// # Errors
-    /// If it is not the record of a payment.
+    /// Fails if it is not a payment record.
     pub(super) fn parse(answer: &str) -> Result<Self, Failure> {
         serde_json::from_str(answer).map_err(|error| unreadable(&error))
     }
 
-    /// Returns its row in a list.
+    /// Returns the row in a list.
     pub(super) fn row(&self) -> [String; 6] {
         let Self { transaction_id, created_at, payment_method, status, amount, external_reference, .. } =
             self;
@@ -76,7 +76,7 @@ impl ShownRecord {
         [id, at, method, status, amount, reference]
     }
 
-    /// Returns the values that are shown, with their names; absent ones are left out.
+    /// Returns the values that are shown, with their names. Absent ones are left out.
     fn parts(&self) -> Vec<(&'static str, String)> {
         let pix = self.pix.as_ref();
         let boleto = self.boleto.as_ref();
@@ -97,7 +97,7 @@ impl ShownRecord {
         let code = pix
             .and_then(|pix| pix.code.clone())
             .or_else(|| boleto.and_then(|boleto| boleto.pix_code.clone()));
-        // Only where it is not the amount that was asked for.
+        // Shown only if it differs from the requested amount.
         let differs = |sum: &String| *sum != self.amount;
         let captured = card.and_then(|card| card.captured_amount.clone()).filter(differs);
         let received = boleto.and_then(|boleto| boleto.paid_amount.clone()).filter(differs);
@@ -133,7 +133,7 @@ impl fmt::Display for ShownRecord {
     }
 }
 
-/// Returns the failure for an answer that is not a payment.
+/// Returns the failure for an answer that is not a payment record.
 pub(in crate::cli) fn unreadable(error: &serde_json::Error) -> Failure {
     Failure::failed(format!("the answer can't be understood ({error}); --json prints it as it is"))
 }

@@ -1,4 +1,4 @@
-//! Erasure of former staff, and of text that strangers typed for an account, from the audit log.
+//! Erasure from the audit log: of former staff, and of text that strangers typed as an account.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) struct StaffTally {
     pub(super) sessions: u64,
 }
 
-/// Eraser of people from the audit log that records its work there.
+/// Eraser of people from the audit log that also records its work there.
 pub(super) struct StaffEraser {
     pub(super) store: Arc<dyn WholeStore>,
     pub(super) audit: Audit,
@@ -37,7 +37,7 @@ impl StaffEraser {
     /// Erases a removed person from the audit log, and deletes their sessions.
     ///
     /// # Errors
-    /// If the login can still sign in, or the store does not answer. A repeated call continues.
+    /// Fails if the login can still sign in, or the store does not answer. A repeated call continues where it failed.
     pub(super) async fn erase_login(&self, login: &Login) -> Result<StaffTally, Failure> {
         self.must_be_removed(login).await?;
         let mentions = self.mentions(login).await?;
@@ -60,11 +60,11 @@ impl StaffEraser {
         Ok(tally)
     }
 
-    /// Erases the account as it was typed, and the address it came from, from these entries of refused sign-ins. Every
-    /// other entry with the same account is erased too.
+    /// Erases the account as typed, and the address it came from, from these entries of refused sign-ins. Every other
+    /// entry with the same account is erased too.
     ///
     /// # Errors
-    /// If one of them is not such an entry, or the store does not answer.
+    /// Fails if one of them is not such an entry, or the store does not answer.
     pub(super) async fn erase_refused(&self, places: &[u64]) -> Result<StaffTally, Failure> {
         let mut typed = BTreeSet::new();
         for place in places {
@@ -97,7 +97,7 @@ impl StaffEraser {
         Ok(())
     }
 
-    /// Returns the account as it was typed in the entry at this sequence number, unless it is erased already.
+    /// Returns the account as typed in the entry with this sequence number, unless it has already been erased.
     async fn typed_at(&self, place: u64) -> Result<Option<String>, Failure> {
         let none = || Failure::failed(format!("the audit log has no entry at {place} that can be read"));
         let found = self.store.chained_audit(place.saturating_sub(1), 1).await?;
@@ -125,7 +125,7 @@ impl StaffEraser {
         Ok(mentions.parts)
     }
 
-    /// Reads the whole log from the beginning. Unreadable entries are skipped.
+    /// Reads the whole log from the start. Unreadable entries are skipped.
     async fn read_log(&self, mut look: impl FnMut(&ChainedEntry)) -> Result<(), StoreError> {
         let mut place = 0;
         loop {
@@ -151,7 +151,7 @@ impl StaffEraser {
             return;
         }
         let StaffTally { parts, sessions } = tally;
-        // The erased person must not be named in the log again.
+        // The log must not name the erased person again.
         let draft = AuditDraft::of_operators(AuditAction::StaffErased, subject);
         audited::note(&self.audit, draft.after(format!("parts={parts} sessions={sessions}"))).await;
     }
@@ -161,7 +161,7 @@ impl StaffEraser {
 #[derive(Default)]
 struct Mentions {
     parts: u64,
-    /// Sequence numbers of entries that name the person in the value before or after.
+    /// Sequence numbers of entries that name the person in the old or new value.
     in_contents: Vec<u64>,
 }
 
@@ -186,7 +186,7 @@ fn names(text: &str, who: &str) -> bool {
         .any(|word| word.trim_end_matches('.').eq_ignore_ascii_case(who))
 }
 
-/// Returns the session owners of this login: as a user and as an operator.
+/// Returns the session owners with this login: as a user and as an operator.
 fn kinds_of(login: &Login) -> [SessionOf; 2] {
     let password_version = 0;
     let login = login.clone();

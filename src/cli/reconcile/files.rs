@@ -1,4 +1,4 @@
-//! Banks' return files: all of them are checked completely before the first line counts.
+//! Banks' return files: all of them are checked completely before the first line is used.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
@@ -17,7 +17,7 @@ use super::super::{cnab, output};
 use super::failed;
 use super::line_printer::{LinePrinter, RunHeader};
 
-/// Files that were found complete.
+/// Files that were found to be complete.
 pub(super) struct CheckedFiles {
     files: Vec<(String, File)>,
     banks: BTreeSet<String>,
@@ -28,7 +28,7 @@ impl CheckedFiles {
     /// Reads every file to its end.
     ///
     /// # Errors
-    /// If a file can't be read, with its line: then none of the files counts.
+    /// Fails if a file can't be read, and states the line. Then none of the files is used.
     pub(super) fn all(paths: &[PathBuf]) -> Result<Self, Failure> {
         let mut checked = Self { files: Vec::new(), banks: BTreeSet::new(), days: None };
         for path in paths {
@@ -57,7 +57,7 @@ impl CheckedFiles {
         Ok(())
     }
 
-    /// Compares their lines with the payments.
+    /// Compares the lines of the files with the payments.
     pub(super) async fn reconcile(
         self,
         reconciler: &Reconciler,
@@ -73,7 +73,7 @@ impl CheckedFiles {
             let mut neutral = Neutral::of(read.bank().to_string(), &name, now.sao_paulo_date());
             let mut waiting = Vec::new();
             for line in read {
-                // The file was complete when it was checked, so somebody has changed it.
+                // The file was complete when it was checked, so it has been changed since.
                 waiting.push(neutral.line(&line.map_err(|error| named(error.to_string()))?));
                 if waiting.len() >= RECONCILED_AT_ONCE {
                     judge(reconciler, std::mem::take(&mut waiting), &mut printer).await?;
@@ -95,14 +95,14 @@ async fn judge(
     judged.iter().try_for_each(|line| printer.line(line)).map_err(failed)
 }
 
-/// Converter of one file's lines to neutral lines.
+/// Converter of a file's lines to neutral lines.
 struct Neutral<'a> {
     bank: String,
     source: Source,
     name: &'a str,
     today: NaiveDate,
-    /// Number of identical lines so far: a boleto may be paid twice for the same amount on one day. It takes about a
-    /// twentieth of the file's size.
+    /// Number of identical lines so far: a boleto may be paid twice for the same amount on one day. The map takes about
+    /// a twentieth of the file's size.
     seen: HashMap<[u8; 16], u32>,
 }
 
@@ -137,8 +137,8 @@ impl<'a> Neutral<'a> {
         }
     }
 
-    /// Returns an id that is equal for equal lines, in any file and at any position. It begins with its boleto's number,
-    /// and ends with how many such lines the file had so far.
+    /// Returns an id that is equal for equal lines, in any file and at any position. It begins with the boleto's
+    /// number, and ends with the number of identical lines so far in the file.
     fn id(&mut self, line: &Line) -> String {
         let mut hash = Sha256::new_with_prefix("quita return file 1");
         let texts =

@@ -24,11 +24,11 @@ pub(super) struct LinePrinter {
     has_begun: bool,
     has_lines: bool,
     counts: BTreeMap<LineVerdict, (u64, SignedMoney)>,
-    /// Number of lines whose acquirers have not answered.
+    /// Number of lines whose acquirers have not answered yet.
     open: u64,
 }
 
-/// Line as it is printed in JSON.
+/// Line as printed in JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct PrintedLine<'a> {
@@ -70,7 +70,7 @@ impl LinePrinter {
         differing.fold(0, |sum, (_, (count, _))| sum.saturating_add(*count))
     }
 
-    /// Returns the number of lines whose acquirers could not be asked yet.
+    /// Returns the number of lines whose acquirers could not be queried yet.
     pub(super) const fn open(&self) -> u64 {
         self.open
     }

@@ -1,4 +1,4 @@
-//! Acquirer's list to compare.
+//! Acquirer's list that is to be compared.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::line_printer::{LinePrinter, RunHeader};
 use crate::acquirers::{Link, Site};
 use quita_config::Config;
 
-/// List with the days to compare.
+/// List, and the days to compare.
 pub(super) struct ListComparison {
     list: List,
     from: NaiveDate,
@@ -26,7 +26,7 @@ impl ListComparison {
     /// Finds the list of a configured acquirer.
     ///
     /// # Errors
-    /// Wrong usage: there is no such acquirer, it has no list, or the range of days is invalid.
+    /// Fails with wrong usage if there is no such acquirer, it has no list, or the range of days is invalid.
     pub(super) fn of(
         config: &Config,
         clock: &Arc<dyn Clock>,

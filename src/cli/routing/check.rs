@@ -19,19 +19,19 @@ pub(in crate::cli) struct CheckRouting {
     service: ServiceFlags,
 }
 
-/// Meaning of the table in sentences, with doubts about it.
+/// Meaning of the table in sentences, with warnings about it.
 #[derive(Serialize)]
 struct RoutingReport {
     version: String,
     /// Rules in the order in which they are tried.
     rules: Vec<Line>,
-    /// Routing of payments that no rule matches.
+    /// Routing of payments that match no rule.
     others: String,
     costs: Vec<Line>,
     doubts: Vec<Doubt>,
 }
 
-/// Line of the table, with its own name or the name of its acquirer.
+/// Line of the table, with its own name or that of its acquirer.
 #[derive(Serialize)]
 struct Line {
     name: String,
@@ -44,9 +44,9 @@ struct Doubt {
     message: String,
 }
 
-/// Prints each rule as a sentence, then the doubts. Fails with all mistakes if there are any.
+/// Prints each rule as a sentence, then the warnings. Fails with all mistakes if there are any.
 pub(super) fn run(CheckRouting { json, service }: CheckRouting) -> Result<(), Failure> {
-    // The usage of this command is right even if the configuration is not: exit code 1.
+    // The usage of this command is correct even if the configuration is not: exit code 1.
     let config = Config::from_settings(service.settings()).map_err(Failure::failed)?;
     let findings = route::findings(&config.routes, &config.acquirers);
     if json {
@@ -79,7 +79,7 @@ impl RoutingReport {
     }
 }
 
-/// Returns the meaning of the table, one sentence a line.
+/// Returns the meaning of the table, one sentence per line.
 fn sentences(table: &RoutingTable) -> Vec<String> {
     let mut lines = vec![format!("version {}", table.version())];
     lines.extend(table.rules.iter().map(of_rule));

@@ -1,5 +1,5 @@
-//! `quita routing evaluate`: the answer of `POST /pay/routing/evaluate`, with every acquirer healthy and of unknown
-//! approval.
+//! `quita routing evaluate`: the answer of `POST /pay/routing/evaluate`, assuming that every acquirer is healthy and
+//! has an unknown approval rate.
 
 use std::fs;
 use std::path::PathBuf;
@@ -72,7 +72,7 @@ pub(super) fn run(command: Evaluate) -> Result<(), Failure> {
     output::result(&json)
 }
 
-/// Lists everything that is wrong with a body, one violation a line.
+/// Lists everything that is wrong with a body, one violation per line.
 fn told(rejection: &Rejection) -> String {
     let each = rejection.violations.iter();
     let lines =

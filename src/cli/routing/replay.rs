@@ -1,7 +1,7 @@
-//! `quita routing replay`: simulates other routes for the stored payments.
+//! `quita routing replay`: simulates other routes for stored payments.
 //!
-//! Payments of all merchants are read a page at a time, with only the needed fields. Only sums are kept of each page,
-//! so a million payments take no more memory than a few thousand.
+//! Payments of all merchants are read page by page, with only the needed fields. Only sums are kept of each page, so a
+//! million payments take no more memory than a few thousand.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ pub(super) async fn run(command: Replay) -> Result<(), Failure> {
     output::result(&sums.report().told())
 }
 
-/// Passes each page to `work`. The next page is read, on threads of the store, while the current one is processed.
+/// Passes each page to `work`. The next page is read, on the store's threads, while the current one is processed.
 async fn each_page(
     store: &dyn WholeStore,
     filter: &PastFilter,
@@ -77,7 +77,7 @@ async fn each_page(
 ) -> Result<(), StoreError> {
     let mut page = store.past_payments(filter, None, PAGE).await?;
     while page.next.is_some() {
-        // The order matters: the read begins before the work occupies this thread.
+        // The order matters: the read starts before the work blocks this thread.
         let read = store.past_payments(filter, page.next, PAGE);
         let (read, ()) = join(read, async { work(&page) }).await;
         page = read?;
@@ -129,8 +129,8 @@ impl Sums {
     }
 }
 
-/// Returns the acquirers of a configuration that support this payment's method in its mode, in their condition when it
-/// was routed.
+/// Returns the acquirers of a configuration that support this payment's method in its mode, in their condition at the
+/// time of its routing.
 fn candidates<'a>(payment: &PastPayment, config: &'a Config) -> Vec<Candidate<'a>> {
     let specs = config.acquirers.iter().map(|acquirer| &acquirer.spec);
     let takes =

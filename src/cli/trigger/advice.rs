@@ -1,19 +1,19 @@
-//! Advice for whoever tries a receiver, after a failed attempt.
+//! Advice after a failed attempt, for people who are testing a receiver.
 
 use super::delivery::AttemptOutcome;
 use crate::console::merchant::delivery_attempts::GONE;
 
-/// Sentence for every failure that is tried again.
+/// Sentence for every failure that is retried.
 const AGAIN: &str = "The service tries again by itself.";
 
 impl AttemptOutcome {
-    /// Returns true if no attempt of the payment follows.
+    /// Returns true if no further attempt of the payment follows.
     pub(super) fn is_last(&self) -> bool {
         self.status == Some(GONE)
     }
 }
 
-/// Returns what helps against the failure of an attempt.
+/// Returns advice against the failure of an attempt.
 pub(super) fn advice(attempt: &AttemptOutcome) -> String {
     let advice = match (attempt.status, attempt.error.as_deref()) {
         (Some(GONE), _) => {

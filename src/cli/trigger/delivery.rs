@@ -12,14 +12,14 @@ use crate::cli::output::printable;
 use crate::console::Language;
 use crate::console::merchant::delivery_attempts::in_words;
 
-/// Time for which a delivery is waited for. A confirmation is stored up to four seconds after it.
+/// Maximum wait for a delivery. A confirmation is stored up to four seconds after it.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// The same for an event after which the payer of a PIX is awaited. A confirmation is stored up to fourteen seconds
+/// Maximum wait for an event after which the payer of a PIX is awaited. A confirmation is stored up to fourteen seconds
 /// after it.
 const PATIENCE_FOR_PAYER: Duration = Duration::from_secs(18);
 
-/// Event that was triggered, and its receiver.
+/// Triggered event, and its receiver.
 pub(super) struct TriggeredEvent<'a> {
     pub(super) id: TransactionId,
     pub(super) event: &'a str,
@@ -27,12 +27,12 @@ pub(super) struct TriggeredEvent<'a> {
     pub(super) awaits_payer: bool,
 }
 
-/// End of a delivery, as far as it is known.
+/// Outcome of a delivery, as far as it is known.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Delivered {
-    /// The receiver has confirmed it, or the key may not know: a sentence.
+    /// The receiver has confirmed the event, or the key may not query that, as a sentence.
     Fine(String),
-    /// It was not delivered, with advice.
+    /// The event was not delivered; with advice.
     Not(String),
 }
 
@@ -50,7 +50,7 @@ struct Delivery {
     attempts: Vec<AttemptOutcome>,
 }
 
-/// Attempt, as far as it is read.
+/// Attempt with the fields that are parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(super) struct AttemptOutcome {
     pub(super) status: Option<u16>,
@@ -60,18 +60,18 @@ pub(super) struct AttemptOutcome {
 /// State of the delivery of an event.
 #[derive(Debug, PartialEq, Eq)]
 enum DeliveryProgress {
-    /// The receiver has confirmed it.
+    /// The receiver has confirmed the event.
     Delivered,
-    /// Its last attempt failed.
+    /// The last attempt failed.
     Failed(AttemptOutcome),
-    /// It was not attempted, because the last attempt of this event before it failed.
+    /// The event was not attempted, because the last attempt of this earlier event failed.
     Behind(String, AttemptOutcome),
-    /// Neither an attempt is stored, nor a failure of an event before it.
+    /// Neither an attempt nor a failure of an earlier event is stored.
     Waiting,
 }
 
 impl DeliveryList {
-    /// Reads an answer of the API, which has the newest first.
+    /// Parses an answer of the API, which lists the newest event first.
     fn read(answer: &str) -> Option<Self> {
         let mut read: Self = serde_json::from_str(answer).ok()?;
         read.data.sort_by_key(|delivery| delivery.sequence);
@@ -90,7 +90,7 @@ impl DeliveryList {
         if let Some(attempt) = told.attempts.last() {
             return DeliveryProgress::Failed(attempt.clone());
         }
-        // An earlier event that was given up alone, without a 410, is not waited for.
+        // An earlier event that was given up alone, without a 410, does not hold this one up.
         let is_in_front = |earlier: &&Delivery| !earlier.is_confirmed() && earlier.state == told.state;
         let failed = earlier.iter().rev().filter(is_in_front).find_map(|earlier| {
             let attempt = earlier.attempts.last()?.clone();

@@ -1,7 +1,7 @@
 //! Accounts of a console: signing in, step-up authentication, and changes to one's own account.
 //!
-//! Both consoles share this. They differ in their people ([`Someone`]) and in their page frames. What an operator may
-//! do while the store is down also stays in the consoles.
+//! Both consoles share this module. What differs stays in the consoles: their people ([`Someone`]), their page frames,
+//! and the operator's actions while the store is down.
 
 mod factor;
 mod own;
@@ -75,9 +75,9 @@ pub(crate) struct AccountHolder<S> {
     pub(crate) from: IpAddr,
 }
 
-/// Returns the mount path of a console's listener as browsers see it.
+/// Returns the mount path of a console's listener, as browsers see it.
 fn mount_of(console: ConsoleKind, config: &Config) -> Mount {
-    // The public address belongs to the merchants' console alone.
+    // Only the merchants' console is reachable at the public URL.
     let public_url = config.public_url.as_ref().filter(|_| console == ConsoleKind::Merchant);
     public_url.map_or(Mount::ROOT, |url| Mount::of(url.as_str()))
 }
@@ -126,22 +126,22 @@ impl Accounts {
         format!("{}{path}", PageContext::current().root())
     }
 
-    /// Returns the wanted address if it is a page of this console, else the console's start page.
+    /// Returns the requested address if it is a page of this console, else the console's start page.
     fn own_address(wanted: &str) -> String {
         own_address(&PageContext::current().root(), wanted)
     }
 
-    /// Returns the counter of requests that the pages of this console refuse.
+    /// Returns the counter of requests refused by this console's pages.
     pub(crate) fn refused_requests(&self) -> Data<RefusedRequests> {
         Data::from(Arc::clone(self.refused.requests()))
     }
 
-    /// Counts an attempt to sign in to something that is not a person's account.
+    /// Counts an attempt to sign in to something other than a person's account.
     pub(crate) fn count_attempt(&self, at: &str, from: IpAddr) -> Result<(), PageError> {
         self.attempts.count(at, from, None).map(drop).map_err(PageError::TooMany)
     }
 
-    /// Records a refused sign-in in the audit log, with the account as it was typed.
+    /// Records a refused sign-in in the audit log, with the account as typed.
     pub(crate) async fn note_refused(&self, account: &str, from: IpAddr, why: Why) {
         self.refused.note(account, from, self.door(), why).await;
     }

@@ -1,22 +1,22 @@
-//! Addresses of our own pages: the referring page, the next page, and a check against foreign ones.
+//! Addresses of our own pages: the referring page, the next page, and a check that rejects foreign ones.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::REFERER;
 use url::{Url, form_urlencoded};
 
-/// Returns the page that a request came from, by its `Referer`.
+/// Returns the page that a request came from, according to its `Referer`.
 pub(super) fn referring_page(request: &HttpRequest) -> Option<Url> {
     let referer = request.headers().get(REFERER)?.to_str().ok()?;
     Url::parse(referer).ok()
 }
 
-/// Returns the address of a page that leads on to another one.
+/// Returns the address of a page that continues to another one.
 pub(crate) fn with_next(page: &str, next: &str) -> String {
     let query = form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
     format!("{page}?{query}")
 }
 
-/// Returns the wanted address if it is one of this console, else its start page; never one of another site.
+/// Returns the requested address if it belongs to this console, else its start page; never an address of another site.
 pub(crate) fn own_address(root: &str, wanted: &str) -> String {
     let is_plain = wanted.chars().all(|character| character.is_ascii_graphic() && character != '\\');
     let is_ours = wanted.strip_prefix(root).is_some_and(|rest| {

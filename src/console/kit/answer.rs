@@ -1,4 +1,4 @@
-//! Responses of pages: HTML, and redirects that say what was done.
+//! Responses of pages: HTML, and redirects that state what was done.
 
 use actix_web::HttpResponse;
 use actix_web::cookie::Cookie;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::page_error::PageError;
 
-/// Action just done, as the address names it.
+/// Action that was just done, as the address names it.
 #[derive(Deserialize)]
 pub(crate) struct Done {
     #[serde(default)]
@@ -27,7 +27,7 @@ pub(crate) fn try_again(page: &impl Template) -> Result<HttpResponse, PageError>
     Ok(answer.content_type(ContentType::html()).body(page.render()?))
 }
 
-/// Redirects to an address of ours with 303, so that reloading sends no form twice.
+/// Redirects to one of our addresses with 303, so that a reload does not send a form twice.
 pub(crate) fn see_other(address: impl Into<String>) -> HttpResponse {
     HttpResponse::SeeOther().insert_header((LOCATION, address.into())).finish()
 }

@@ -22,7 +22,7 @@ impl LogLine {
         Self { sequence: chained.sequence, entry: chained.entry() }
     }
 
-    /// Returns true if the entry was made by a command of this program.
+    /// Returns true if the entry was written by a command of this program.
     pub(crate) fn is_of_command_line(&self) -> bool {
         self.entry.who == Initiator::COMMAND_LINE
     }

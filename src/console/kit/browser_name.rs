@@ -1,7 +1,8 @@
 //! Short names for browsers, from their `User-Agent`. A browser may send anything, so the name is only a hint for
 //! people.
 
-/// Marks of browsers and their names, the most specific first: each browser also claims to be some of those after it.
+/// Substrings that identify browsers, with their names, the most specific first: each browser also claims to be some of
+/// those after it.
 const BROWSERS: [(&str, &str); 6] = [
     ("Edg/", "Edge"),
     ("OPR/", "Opera"),
@@ -10,7 +11,7 @@ const BROWSERS: [(&str, &str); 6] = [
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
 ];
-/// Marks of systems and their names, the most specific first.
+/// Substrings that identify systems, with their names, the most specific first.
 const SYSTEMS: [(&str, &str); 6] = [
     ("Android", "Android"),
     ("iPhone", "iPhone"),
@@ -22,7 +23,7 @@ const SYSTEMS: [(&str, &str); 6] = [
 /// Number of characters shown of an unknown `User-Agent`.
 const MAX_CHARACTERS: usize = 40;
 
-/// Returns a name such as `Firefox, Linux`. An unknown `User-Agent` is cut short, and an empty one is `None`.
+/// Returns a name such as `Firefox, Linux`. An unknown `User-Agent` is truncated, and an empty one gives `None`.
 pub(crate) fn browser_name(said: &str) -> Option<String> {
     let named = |names: &[(&str, &'static str)]| {
         names.iter().find(|(mark, _)| said.contains(mark)).map(|(_, name)| *name)

@@ -11,15 +11,15 @@ pub(crate) const PROOF_FIELD: &str = "confirm";
 /// Proof of identity that is required before an action.
 #[derive(Debug)]
 pub(crate) struct Confirmation {
-    /// Target of the original form: a path of ours.
+    /// Target of the original form: one of our paths.
     pub(crate) action: String,
     /// Fields of the original form.
     pub(crate) fields: Vec<(String, String)>,
-    /// Token of the session's forms.
+    /// Form token of the session.
     pub(crate) form_token: String,
-    /// True if a code is asked for, false if the password is.
+    /// True if the page asks for a code, false if it asks for the password.
     pub(crate) asks_code: bool,
-    /// True if a proof was given and was wrong.
+    /// True if the last proof was wrong.
     pub(crate) has_failed: bool,
     /// Page that the visitor came from.
     pub(crate) back: String,

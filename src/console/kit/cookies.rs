@@ -15,8 +15,8 @@ use super::devices::KNOWN_FOR_DAYS;
 use super::language::{self, Language};
 use crate::http::Mount;
 
-/// Reader and maker of one console's cookies. Browsers share cookies among the ports of a host, so each console has its
-/// own names.
+/// Reader and creator of one console's cookies. Browsers share cookies among the ports of a host, so each console uses
+/// its own names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cookies {
     console: ConsoleKind,
@@ -25,7 +25,7 @@ pub(crate) struct Cookies {
 }
 
 impl Cookies {
-    /// Creates cookies that are sent only over TLS if `is_secure`, and only below this mount path of a shared host.
+    /// Creates cookies that are sent only over TLS if `is_secure`, and only below this mount path on a shared host.
     pub(crate) const fn new(console: ConsoleKind, is_secure: bool, mount: Mount) -> Self {
         Self { console, is_secure, mount }
     }
@@ -35,7 +35,7 @@ impl Cookies {
         request.cookie(&self.session_name()).map(|cookie| Secret::new(cookie.value().to_owned()))
     }
 
-    /// Returns the cookie that begins a session.
+    /// Returns the cookie that starts a session.
     pub(crate) fn begin(self, token: &Secret<String>) -> Cookie<'static> {
         let seconds = i64::try_from(SESSION_MS / 1_000).unwrap_or(i64::MAX);
         self.bake(self.session_name(), token.expose().clone(), Duration::seconds(seconds))
@@ -46,7 +46,7 @@ impl Cookies {
         self.bake(self.session_name(), String::new(), Duration::ZERO)
     }
 
-    /// Returns the token that the sign-in form is bound to, as nobody has a session yet.
+    /// Returns the token that the sign-in form is bound to while there is no session yet.
     pub(crate) fn visit(self, request: &HttpRequest) -> Option<Secret<String>> {
         request.cookie(&self.visit_name()).map(|cookie| Secret::new(cookie.value().to_owned()))
     }
@@ -56,7 +56,7 @@ impl Cookies {
         self.bake(self.visit_name(), token.expose().clone(), Duration::hours(1))
     }
 
-    /// Returns the mark of a browser in which somebody signed in before.
+    /// Returns the mark of a browser in which somebody has signed in before.
     pub(crate) fn device(self, request: &HttpRequest) -> Option<Secret<String>> {
         request.cookie(&self.device_name()).map(|cookie| Secret::new(cookie.value().to_owned()))
     }
@@ -66,7 +66,7 @@ impl Cookies {
         self.bake(self.device_name(), mark.expose().clone(), Duration::days(KNOWN_FOR_DAYS.into()))
     }
 
-    /// Returns the cookie that keeps the chosen language. It is no secret.
+    /// Returns the cookie that keeps the chosen language. It is not secret.
     pub(crate) fn keep_language(self, language: Language) -> Cookie<'static> {
         self.bake(language::COOKIE, language.tag().to_owned(), Duration::days(365))
     }
@@ -76,7 +76,7 @@ impl Cookies {
         Cookie::build(name, value)
             .path(path)
             .http_only(true)
-            // Strict: no link or form of another site arrives with a session.
+            // Strict: a link or form on another site never carries the session.
             .same_site(SameSite::Strict)
             .secure(self.is_secure)
             .max_age(lifetime)
@@ -106,8 +106,8 @@ impl Cookies {
 
     /// Returns the name of a cookie, with the strictest prefix that its attributes allow.
     fn name(self, plain: &'static str) -> Cow<'static, str> {
-        // `__Host-` binds a cookie to this host and to TLS (RFC 6265bis, section 4.1.3.2). It needs `Secure` and the
-        // path `/`; below another path only `__Secure-` is possible.
+        // `__Host-` binds a cookie to this host and to TLS (RFC 6265bis, section 4.1.3.2). It requires `Secure` and the
+        // path `/`; below any other path, only `__Secure-` is possible.
         match (self.is_secure, self.mount.is_below_a_path()) {
             (false, _) => plain.into(),
             (true, false) => format!("__Host-{plain}").into(),
@@ -118,7 +118,7 @@ impl Cookies {
 
 /// Returns the token that binds a form to a session or a visit. It is a hash of a cookie that other sites cannot read.
 pub(crate) fn form_token(cookie: &Secret<String>) -> String {
-    // A hash and not the cookie itself: the token stands in pages, and a page must not give the session away.
+    // A hash rather than the cookie itself: the token is part of pages, and a page must not reveal the session.
     let hash = Sha256::new_with_prefix(b"quita form 1 ").chain_update(cookie.expose().as_bytes());
     hex(&hash.finalize())
 }

@@ -1,10 +1,10 @@
-//! Cost of a payment, beside the one that the table of costs reckons with.
+//! Cost of a payment, next to the cost calculated from the table of costs.
 
 use quita_domain::money::Money;
 
 use super::language::Language;
 
-/// Returns the stated cost, and the reckoned one in `words`; none while the acquirer has stated none.
+/// Returns the stated cost, with the calculated one in `words`; `None` while the acquirer has stated none.
 pub(crate) fn cost_beside(
     stated: Option<Money>,
     reckoned: Option<Money>,

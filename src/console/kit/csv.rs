@@ -1,9 +1,9 @@
-//! CSV files for spreadsheets (RFC 4180). With the reader's regional settings they open as intended; with any other
-//! settings no text from outside runs as a formula.
+//! CSV files for spreadsheets (RFC 4180). With the reader's regional settings, they open as intended; with any other
+//! settings, no external text runs as a formula.
 //!
-//! A spreadsheet splits lines at the separator of its own settings, and then takes quotes within a cell literally. So
-//! nothing here relies on quotes. Wherever any spreadsheet could begin a cell with a formula, an apostrophe precedes it
-//! (OWASP, "CSV Injection").
+//! A spreadsheet splits lines at the separator from its own settings, and then takes quotes within a cell literally. So
+//! nothing here relies on quotes. Wherever any spreadsheet could start a cell with a formula, it is preceded by an
+//! apostrophe (OWASP, "CSV Injection").
 
 use quita_domain::money::{Money, SignedMoney};
 
@@ -23,7 +23,7 @@ impl Csv {
 
     /// Returns the header line, after a byte order mark.
     pub(crate) fn head<const N: usize>(self, columns: [&str; N]) -> String {
-        // Without the mark Excel assumes an older encoding.
+        // Without the mark, Excel assumes an older encoding.
         format!("\u{feff}{}", self.line(columns.map(str::to_owned)))
     }
 
@@ -40,13 +40,13 @@ impl Csv {
         self.language.money_field(amount)
     }
 
-    /// Returns an amount that may be negative, likewise.
+    /// Returns an amount that may be negative, in the same format.
     pub(crate) fn signed_amount(self, amount: SignedMoney) -> String {
         let sign = if amount.cents() < 0 { "-" } else { "" };
         format!("{sign}{}", self.amount(amount.magnitude()))
     }
 
-    /// Returns the separator of a spreadsheet in this language: a semicolon where amounts have a decimal comma.
+    /// Returns the separator of spreadsheets in this language: a semicolon if amounts have a decimal comma.
     const fn separator(self) -> &'static str {
         match self.language {
             Language::Portuguese => ";",
@@ -55,9 +55,10 @@ impl Csv {
     }
 }
 
-/// Puts an apostrophe before each formula character where a cell begins, or would begin with another separator.
+/// Inserts an apostrophe before each formula character at the start of a cell, or of what would be a cell with another
+/// separator.
 fn without_formulas(cell: &str) -> String {
-    // A negative amount calculates nothing, and is to be added up.
+    // A negative amount is not a formula, and must remain summable.
     if is_negative_amount(cell) {
         return cell.to_owned();
     }
@@ -79,19 +80,19 @@ fn is_negative_amount(cell: &str) -> bool {
     parts.is_some_and(|(whole, cents)| is_number(whole) && is_number(cents))
 }
 
-/// Returns true for characters that begin a formula, wide and small forms included: some editions take them for the
+/// Returns true for characters that start a formula, including wide and small forms, which some editions treat the
 /// same.
 const fn begins_a_formula(character: char) -> bool {
     matches!(character, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠' | '﹦' | '﹢' | '﹣' | '﹫')
 }
 
-/// Returns true for separators and every kind of line end (Unicode Standard Annex 14, classes BK, CR, LF, NL).
+/// Returns true for separators and every kind of line break (Unicode Standard Annex 14, classes BK, CR, LF, NL).
 const fn ends_a_cell(character: char) -> bool {
     let is_separator = matches!(character, ',' | ';' | '\t');
     is_separator || matches!(character, '\n'..='\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Returns true for characters that a spreadsheet may drop before a cell's text: quotes, blanks and invisible
+/// Returns true for characters that a spreadsheet may drop before a cell's text: quotes, whitespace and invisible
 /// characters.
 fn may_be_dropped(character: char) -> bool {
     let is_unseen = matches!(

@@ -1,7 +1,8 @@
-//! Browsers in which somebody signed in to an account before. Each carries a mark that only this service can make.
+//! Browsers in which somebody has signed in to an account before. Each carries a mark that only this service can
+//! create.
 //!
-//! A marked browser has sign-in attempts of its own, so guesses by strangers do not lock the owner out. See OWASP, Slow
-//! Down Online Guessing Attacks with Device Cookies. A mark opens nothing: the password is still required.
+//! A marked browser has its own sign-in attempts, so strangers' guesses do not lock the owner out. See OWASP, Slow Down
+//! Online Guessing Attacks with Device Cookies. A mark grants no access: the password is still required.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -15,12 +16,12 @@ use super::attempts::account_key;
 use super::console_kind::ConsoleKind;
 use quita_config::secret_key::{SecretKey, SecretKeys};
 
-/// Days for which a browser stays known after a sign-in with it.
+/// Number of days for which a browser stays known after a sign-in.
 pub(crate) const KNOWN_FOR_DAYS: u32 = 365;
 
 /// Length of a device's id in bytes.
 const ID_BYTES: usize = 16;
-/// Length in bytes of the time at which a mark was made, in milliseconds.
+/// Length in bytes of the creation time of a mark, in milliseconds.
 const TIME_BYTES: usize = 8;
 
 /// Id of one browser on one account.
@@ -33,10 +34,10 @@ impl From<[u8; ID_BYTES]> for Device {
     }
 }
 
-/// Maker and verifier of device marks. Nodes that hold the same secret keys recognise each other's marks.
+/// Creator and verifier of device marks. Nodes with the same secret keys recognise each other's marks.
 pub(crate) struct Devices {
     console: ConsoleKind,
-    /// Keys derived from each secret key that is held, the newest first.
+    /// Keys derived from each available secret key, newest first.
     keys: Vec<Secret<Vec<u8>>>,
 }
 
@@ -47,10 +48,10 @@ impl Devices {
     }
 
     /// Returns the mark for a browser in which somebody has just signed in to this account. A known device keeps its
-    /// id, so signing in often gives no more attempts.
+    /// id, so frequent sign-ins do not give more attempts.
     ///
     /// # Errors
-    /// [`NoRandomness`].
+    /// [`NoRandomness`] if the machine has no randomness.
     pub(crate) fn mark(
         &self,
         account: &str,
@@ -67,7 +68,8 @@ impl Devices {
         Ok(Secret::new(URL_SAFE_NO_PAD.encode(mark)))
     }
 
-    /// Returns the device of a mark, if it was made for this account, under any of the keys, and has not expired.
+    /// Returns the device of a mark, if the mark was created for this account with any of the keys, and has not
+    /// expired.
     pub(crate) fn known(&self, account: &str, mark: &Secret<String>, now: Timestamp) -> Option<Device> {
         let bytes = URL_SAFE_NO_PAD.decode(mark.expose()).ok()?;
         let (id, rest) = bytes.split_first_chunk::<ID_BYTES>()?;
@@ -90,7 +92,7 @@ impl Devices {
             ConsoleKind::Merchant => b"m",
             ConsoleKind::Operator => b"o",
         };
-        // Every part but the last has a fixed length, so no two marks have the same bytes.
+        // Every part except the last has a fixed length, so different marks never have the same bytes.
         mac(key.expose(), &[console, id, made_at, account_key(account).as_bytes()])
     }
 }

@@ -28,14 +28,14 @@ impl Form {
     /// Reads a form that must belong to one of the visitor's cookies.
     ///
     /// # Errors
-    /// [`PageError::ForeignForm`] if it does not, or if it is no form at all. [`PageError::TooSlow`] if it does not arrive
-    /// in time. [`PageError::TooLarge`] if it is larger than any form of ours.
+    /// [`PageError::ForeignForm`] if it does not, or if it is not a form at all. [`PageError::TooSlow`] if it does not
+    /// arrive in time. [`PageError::TooLarge`] if it is larger than any form of ours.
     pub(crate) async fn read<'a>(
         request: &HttpRequest,
         payload: Payload,
         cookies: impl IntoIterator<Item = &'a Secret<String>>,
     ) -> Result<Self, PageError> {
-        // A client that was shown no form has none to send: nothing is read.
+        // A client that was shown no form has none to send, so nothing is read.
         let cookies: Vec<_> = cookies.into_iter().collect();
         if cookies.is_empty() {
             return Err(PageError::ForeignForm);
@@ -54,18 +54,18 @@ impl Form {
         if cookies.into_iter().any(belongs_to) { Ok(form) } else { Err(PageError::ForeignForm) }
     }
 
-    /// Returns the trimmed text of a field, or an empty one if there is no such field. It is meant to be parsed or
+    /// Returns the trimmed text of a field, or an empty one if the field is missing. It is meant to be parsed or
     /// compared: read text that is stored with [`Form::words`], [`Form::lines`] or [`Form::address`].
     pub(crate) fn text(&self, name: &str) -> &str {
         self.0.iter().find(|(given, _)| given == name).map_or("", |(_, value)| value.trim())
     }
 
-    /// Returns the values of all fields of a name, trimmed.
+    /// Returns the values of all fields with this name, trimmed.
     pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.0.iter().filter(move |(given, _)| given == name).map(|(_, value)| value.trim())
     }
 
-    /// Returns every field except the token and this one, to be resubmitted.
+    /// Returns every field except the token and this one, so that they can be resubmitted.
     pub(crate) fn fields_but(&self, left_out: &str) -> Vec<(String, String)> {
         let is_kept = |(name, _): &&(String, String)| name != TOKEN_FIELD && name != left_out;
         self.0.iter().filter(is_kept).cloned().collect()
@@ -77,10 +77,10 @@ impl Form {
         Secret::new(given.map(|(_, value)| value.clone()).unwrap_or_default())
     }
 
-    /// Reads a printable line, of 1 to `most` characters, without a card number.
+    /// Reads a printable line of 1 to `most` characters, without a card number.
     ///
     /// # Errors
-    /// [`PageError::Unreadable`] with the text `otherwise`, or with the one about card numbers.
+    /// [`PageError::Unreadable`] with the text `otherwise`, or with the text about card numbers.
     pub(crate) fn words(
         &self,
         name: &str,
@@ -91,11 +91,11 @@ impl Form {
         if text.contains('\n') { Err(PageError::Unreadable(otherwise.into())) } else { Ok(text) }
     }
 
-    /// Reads printable text of several lines, as [`Form::words`] does, and ends each with `\n`, however the browser
-    /// ends it.
+    /// Reads printable text of several lines like [`Form::words`], and ends each with `\n`, whatever line break the
+    /// browser uses.
     ///
     /// # Errors
-    /// As [`Form::words`].
+    /// Same as for [`Form::words`].
     pub(crate) fn lines(
         &self,
         name: &str,
@@ -104,7 +104,7 @@ impl Form {
     ) -> Result<String, PageError> {
         let text = self.text(name).replace("\r\n", "\n");
         let is_printable = !text.chars().any(|character| character.is_control() && character != '\n');
-        // The length is checked first, because it bounds the search for numbers.
+        // The length is checked first, because it limits the search for numbers.
         if !is_printable || !(1..=most).contains(&text.chars().count()) {
             return Err(PageError::Unreadable(otherwise.into()));
         }
@@ -112,10 +112,11 @@ impl Form {
         Ok(text)
     }
 
-    /// Reads an address to be stored, of a person or a server, that `read` accepts and that holds no card number.
+    /// Reads an address of a person or a server that will be stored. `read` must accept it, and it must not contain a
+    /// card number.
     ///
     /// # Errors
-    /// As [`Form::words`].
+    /// Same as for [`Form::words`].
     pub(crate) fn address<T>(
         &self,
         name: &str,
@@ -129,8 +130,8 @@ impl Form {
     }
 }
 
-/// Refuses text that contains what looks like a card number (PCI DSS 4.0.1, 3.5.1). Such texts are stored, many of them
-/// in the audit log for good.
+/// Refuses text that contains a likely card number (PCI DSS 4.0.1, 3.5.1). Such texts are stored, many of them
+/// permanently in the audit log.
 fn without_card_number(text: &str) -> Result<(), PageError> {
     if holds_card_number(text) {
         return Err(PageError::Unreadable(SharedTexts::current().failures.holds_card_number.into()));
@@ -147,7 +148,7 @@ pub(crate) trait SignedIn: FromRequest<Error = PageError> + 'static {
     fn token(&self) -> &Secret<String>;
 }
 
-/// Form with the visitor who sent it within their own session.
+/// Form, and the visitor who sent it within their own session.
 pub(crate) struct SignedForm<V> {
     pub(crate) visitor: V,
     pub(crate) form: Form,

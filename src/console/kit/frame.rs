@@ -1,4 +1,4 @@
-//! Frame around every page: console and language, navigation, confirmation of what was just done.
+//! Frame around every page: console and language, navigation, confirmation of the last action.
 
 use quita_actors::StoreTrouble;
 
@@ -14,7 +14,7 @@ pub(crate) struct NavigationEntry {
     pub(crate) address: String,
     pub(crate) name: &'static str,
     pub(crate) is_here: bool,
-    /// Number of things that are wrong there.
+    /// Number of problems in that section.
     pub(crate) troubles: usize,
 }
 
@@ -24,10 +24,10 @@ pub(crate) struct Frame<T: 'static = SharedTexts, B = ()> {
     pub(crate) texts: &'static T,
     pub(crate) bar: B,
     pub(crate) navigation: Vec<NavigationEntry>,
-    /// Beginning of the addresses in this part of the console.
+    /// Start of the addresses in this part of the console.
     pub(crate) base: String,
     pub(crate) form_token: String,
-    /// Confirmation of what was just done.
+    /// Confirmation of the last action.
     pub(crate) notice: Option<&'static str>,
     /// True if the page draws plots.
     pub(crate) has_plots: bool,
@@ -55,7 +55,7 @@ impl<T, B> Frame<T, B> {
         }
     }
 
-    /// Returns the address at which open pages ask for an outage of the store.
+    /// Returns the address at which open pages query an outage of the store.
     pub(crate) fn outage_address(&self) -> String {
         format!("{}/outage", self.context.root())
     }
@@ -65,7 +65,7 @@ impl<T, B> Frame<T, B> {
         self.context.outage
     }
 
-    /// Returns the kind of the outage; an empty text while there is none.
+    /// Returns the kind of the outage; empty if there is none.
     pub(crate) fn trouble(&self) -> &'static str {
         self.outage().map_or("", |outage| outage.trouble.as_str())
     }
@@ -95,12 +95,12 @@ impl<T, B> Frame<T, B> {
         Language::ALL.into_iter().filter(move |language| *language != own)
     }
 
-    /// Returns the address under which the console's pages are.
+    /// Returns the address below which the console's pages are.
     pub(crate) fn root(&self) -> String {
         self.context.root()
     }
 
-    /// Returns the beginning of the address of every file that a page refers to.
+    /// Returns the start of the address of every file that a page refers to.
     pub(crate) const fn mount(&self) -> Mount {
         self.context.mount
     }

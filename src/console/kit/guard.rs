@@ -17,11 +17,11 @@ use super::page_error::PageError;
 use crate::http::{Mount, request_id};
 use quita_services::refused_requests::{RefusedRequest, RefusedRequests};
 
-/// Content security policy: scripts and styles from our own files alone, forms to us alone, no framing.
+/// Content security policy: scripts and styles only from our own files, forms only to us, no framing.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Header in which browsers state the site that sent a request (Fetch Metadata).
+/// Header in which browsers state which site sent a request (Fetch Metadata).
 const SENT_FROM: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Handles a request of the merchants' console, which browsers see at this mount path.
@@ -57,7 +57,7 @@ async fn guard<B: MessageBody + 'static>(
         let only_reads = is_reading(request.method());
         let answered = match only_reads {
             true => next.call(request).await?,
-            // A handler ends with its connection, and a change without its audit entry would be left behind.
+            // A handler ends with its connection, which could leave a change without its audit entry.
             false => to_its_end(context, request, next).await?,
         };
         if let Some(why) = refusal(answered.response().error()) {
@@ -68,7 +68,8 @@ async fn guard<B: MessageBody + 'static>(
     handled.await
 }
 
-/// Returns the reason why an answer refused the visitor, if it did. A request for a proof of identity is no refusal.
+/// Returns the reason why a response refused the visitor, if it did. A request for a proof of identity is not a
+/// refusal.
 fn refusal(error: Option<&Error>) -> Option<RefusedRequest> {
     match error?.as_error::<PageError>()? {
         PageError::Forbidden => Some(RefusedRequest::Role),
@@ -97,7 +98,7 @@ fn count_refused(console: ConsoleKind, request: &HttpRequest, why: RefusedReques
     }
 }
 
-/// Completes a change, with its entry in the audit log, even if the client disconnects.
+/// Completes a change and its audit log entry, even if the client disconnects.
 async fn to_its_end<B: MessageBody + 'static>(
     context: PageContext,
     request: ServiceRequest,
@@ -112,11 +113,11 @@ fn is_reading(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Returns true if another site made the visitor's browser change something. The form's token would refuse it too.
+/// Returns true if another site made the visitor's browser change something. The form token would refuse that too.
 fn is_from_elsewhere(request: &HttpRequest) -> bool {
     let only_reads = is_reading(request.method());
     let sent_from = request.headers().get(SENT_FROM);
-    // Old browsers and programs send no such header; for them the form token alone decides.
+    // Old browsers and programs do not send this header; for them, the form token alone decides.
     !only_reads && sent_from.is_some_and(|from| from != "same-origin")
 }
 

@@ -30,7 +30,7 @@ impl Language {
         }
     }
 
-    /// Returns the language's name for itself.
+    /// Returns the language's own name.
     pub(crate) const fn own_name(self) -> &'static str {
         match self {
             Self::Portuguese => "Português",
@@ -38,7 +38,7 @@ impl Language {
         }
     }
 
-    /// Reads a tag.
+    /// Parses a tag.
     pub(crate) fn parse(tag: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|language| language.tag() == tag)
     }
@@ -51,13 +51,13 @@ impl Language {
         }
     }
 
-    /// Returns the language that the visitor chose, or else the one that the browser asks for.
+    /// Returns the language that the visitor chose, or else the one that the browser requests.
     pub(crate) fn of(request: &HttpRequest) -> Self {
         let chosen = request.cookie(COOKIE).and_then(|cookie| Self::parse(cookie.value()));
         chosen.or_else(|| Self::asked_for(request)).unwrap_or_default()
     }
 
-    /// Returns the language that `Accept-Language` asks for, if it names a supported one.
+    /// Returns the language that `Accept-Language` requests, if it names a supported one.
     pub(crate) fn asked_for(request: &HttpRequest) -> Option<Self> {
         Self::accepted(AcceptLanguage::parse(request).ok()?)
     }
@@ -70,7 +70,7 @@ impl Language {
         }
     }
 
-    /// Returns the most preferred supported language; never one with weight 0 (RFC 9110, section 12.4.2).
+    /// Returns the preferred supported language; never one with weight 0 (RFC 9110, section 12.4.2).
     fn accepted(mut wanted: AcceptLanguage) -> Option<Self> {
         wanted.0.retain(|range| range.quality > Quality::ZERO);
         wanted.ranked().iter().find_map(|range| match range.item()?.primary_language() {

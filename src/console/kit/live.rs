@@ -1,6 +1,7 @@
 //! Live parts of pages: server-sent events with the HTML of a part whenever it changes.
 //!
-//! Each stream polls once a second, so it also sees what other nodes changed. Pages with the same content share a poll.
+//! Each stream polls once a second, so it also sees changes made by other nodes. Pages with the same content share a
+//! poll.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,19 +19,20 @@ use super::stream_permits::{STREAMS, StreamPermit, StreamPermits, Watcher};
 
 /// Interval between ticks of a stream. Each tick polls unless the stream is busy.
 const POLL_EVERY: Duration = Duration::from_secs(1);
-/// Number of polls in a row with changes after which only every third tick polls: nobody reads faster.
+/// Number of consecutive polls with changes after which only every third tick polls: nobody reads faster.
 const BUSY_AFTER: u32 = 5;
 const TICKS_PER_BUSY_POLL: u32 = 3;
-/// Keep-alive. An event and no comment, so that the page's script hears it and knows a silent connection for one.
+/// Keep-alive. It is an event rather than a comment, so that the page's script receives it and can detect a dead
+/// connection.
 const ALIVE: &str = "event: alive\ndata:\n\n";
 /// Ticks between two keep-alives, and between two checks that the visitor is still signed in.
 const TICKS_PER_CHECK: u32 = 10;
-/// Time for which a poll's result serves other streams too.
+/// Time for which a poll's result is shared with other streams.
 const SHARED_FOR: Duration = Duration::from_millis(800);
-/// Maximum number of cached polls. More than there are streams belong to pages that were closed.
+/// Maximum number of cached polls. Any beyond the number of streams belong to pages that were closed.
 const KEPT: usize = STREAMS;
 
-/// Header that makes proxies such as nginx pass a stream on unbuffered.
+/// Header that makes proxies such as nginx forward a stream unbuffered.
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// All streams of this process.
@@ -42,7 +44,7 @@ pub(crate) struct Streams {
 
 /// Result of a poll.
 struct PollResult {
-    /// Start of the poll: it may have missed later changes.
+    /// Start of the poll: later changes may be missing.
     begun: Instant,
     seen_at: Instant,
     html: Arc<str>,
@@ -56,10 +58,10 @@ pub(crate) trait LivePart {
     /// Returns the current HTML of the part.
     fn render(&self) -> impl Future<Output = Result<String, PageError>>;
 
-    /// Returns the visitor who watches.
+    /// Returns the visitor who is watching.
     fn watcher(&self) -> Watcher;
 
-    /// Returns true if that visitor still may watch.
+    /// Returns true if that visitor may still watch.
     fn may_watch(&self) -> impl Future<Output = bool>;
 }
 
@@ -104,7 +106,7 @@ impl Streams {
             .ok_or_else(|| PageError::Unavailable("too many live pages are open".into()))
     }
 
-    /// Polls, or returns another stream's recent result; never one from before `since`.
+    /// Polls, or returns another stream's recent result, but never one from before `since`.
     async fn poll<P: LivePart>(&self, part: &P, since: Instant) -> Result<Arc<str>, PageError> {
         let key = part.key();
         if let Some(shown) = self.recall(&key, since) {
@@ -127,7 +129,7 @@ impl Streams {
         if polls.len() >= KEPT {
             polls.retain(|_, seen| seen.is_fresh());
         }
-        // Of two concurrent polls, the one that began later has newer content.
+        // Of two concurrent polls, the one that started later has newer content.
         if polls.get(&key).is_none_or(|known| known.begun <= seen.begun) {
             polls.insert(key, seen);
         }
@@ -150,13 +152,13 @@ fn ticks() -> Interval {
 /// Open stream.
 struct OpenStream<P> {
     part: P,
-    /// Time at which the page was rendered: an older result must not overwrite it.
+    /// Time at which the page was rendered, which an older result must not overwrite.
     opened_at: Instant,
     streams: Arc<Streams>,
     closing: watch::Receiver<bool>,
     ticks: Interval,
     ticked: u32,
-    /// Number of polls in a row that found a change.
+    /// Number of consecutive polls that found a change.
     changes: u32,
     shown: Option<Arc<str>>,
     _permit: StreamPermit,
@@ -167,7 +169,7 @@ impl<P: LivePart> OpenStream<P> {
     async fn next(mut self) -> Option<(Bytes, Self)> {
         loop {
             tokio::select! {
-                // The end of the service goes first, or a busy stream could keep it from stopping.
+                // The end of the service takes precedence; otherwise a busy stream could keep it from stopping.
                 biased;
                 _ = self.closing.wait_for(|is_closing| *is_closing) => return None,
                 _ = self.ticks.tick() => {}
@@ -175,7 +177,7 @@ impl<P: LivePart> OpenStream<P> {
             let tick = self.ticked;
             self.ticked = tick.wrapping_add(1);
             let is_check = tick.is_multiple_of(TICKS_PER_CHECK);
-            // A session may end while its page is open, and the stream must not go on showing payments.
+            // A session may end while its page is open, and then the stream must stop showing payments.
             if is_check && !self.part.may_watch().await {
                 return None;
             }
@@ -184,7 +186,7 @@ impl<P: LivePart> OpenStream<P> {
             }
             // Errors are ignored; the next tick tries again.
             let found = self.streams.poll(&self.part, self.opened_at).await.ok();
-            // The interval starts after the poll, so that a slow store gets its pause too.
+            // The interval restarts after the poll, so that a slow store gets its pause too.
             self.ticks.reset();
             match found.filter(|found| self.shown.as_ref() != Some(found)) {
                 Some(found) => {
@@ -215,7 +217,7 @@ pub(crate) fn event_stream(events: impl futures_util::Stream<Item = Bytes> + 'st
 /// Returns one event, with a `data` line for each line of its data.
 pub(crate) fn event(name: &str, data: &str) -> Bytes {
     let mut text = format!("event: {name}\n");
-    // A carriage return ends a line of a stream too: stored text with one must not begin a field.
+    // A carriage return also ends a line of a stream: if stored text contains one, it must not start a field.
     for line in data.lines().flat_map(|line| line.split('\r')) {
         text.push_str("data: ");
         text.push_str(line);

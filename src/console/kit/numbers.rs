@@ -1,4 +1,4 @@
-//! Amounts, counts and times, formatted and read in a language.
+//! Amounts, counts and times, formatted and parsed in a language.
 
 use chrono::NaiveDate;
 use quita_domain::money::{Money, SignedMoney};
@@ -20,7 +20,7 @@ impl Language {
         format!("{sign}{}", self.cents(amount.magnitude().cents()))
     }
 
-    /// Formats a sum of cents in the same way.
+    /// Formats a sum in cents in the same way.
     pub(crate) fn cents(self, cents: impl Shown<u64>) -> String {
         let cents = cents.value();
         let whole = self.count(cents / 100);
@@ -78,7 +78,7 @@ impl Language {
         }
     }
 
-    /// Formats a time: `21/11/2026 18:36:02`, in Brasília's time.
+    /// Formats a time in Brasília's time zone: `21/11/2026 18:36:02`.
     pub(crate) fn time(self, at: impl Shown<Timestamp>) -> String {
         let form = match self {
             Self::Portuguese => "%d/%m/%Y %H:%M:%S",
@@ -92,8 +92,8 @@ impl Language {
         day.value().format(self.pick("%d/%m/%Y", "%Y-%m-%d")).to_string()
     }
 
-    /// Reads an amount in reais as written in this language: `1.234,56`, `1234,56`, `50`. A mark that does not separate
-    /// thousands is refused: `50.13` of the other language would otherwise count as a hundred times as much.
+    /// Parses an amount in reais as written in this language: `1.234,56`, `1234,56`, `50`. A misplaced thousands
+    /// separator is refused: otherwise the other language's `50.13` would count as a hundred times as much.
     pub(crate) fn parse_money(self, text: &str) -> Option<Money> {
         let plain = text.trim().trim_start_matches("R$").trim();
         let (whole, rest) = plain.split_once(self.decimal_mark()).unwrap_or((plain, "0"));

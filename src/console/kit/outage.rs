@@ -1,4 +1,4 @@
-//! Outage of the store on pages: its words by kind of trouble, and the endpoint at which open pages ask for it.
+//! Outage of the store, as shown on pages: words for each kind of trouble, and the endpoint that open pages query.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -13,11 +13,11 @@ use super::texts::Everywhere;
 pub(crate) struct OutageWords {
     /// Name of the trouble in samples and pages.
     pub(crate) name: &'static str,
-    /// Name of the trouble, to be followed by its beginning.
+    /// Name of the trouble, followed by the time of its start.
     pub(crate) heading: &'static str,
-    /// Consequences, and the end of the trouble.
+    /// Consequences of the trouble, and how it ends.
     pub(crate) sentence: &'static str,
-    /// Section of the runbook about it.
+    /// Section of the runbook about this trouble.
     pub(crate) section: &'static str,
 }
 
@@ -50,13 +50,13 @@ impl OutageWords {
 
 #[derive(Serialize)]
 struct OutageView {
-    /// Beginning of the outage; null while the store is available.
+    /// Start of the outage; null while the store is available.
     since: Option<String>,
     /// Kind of the trouble.
     trouble: Option<&'static str>,
 }
 
-/// Handles `GET /outage`. It is open to any visitor, since no session can be read meanwhile.
+/// Handles `GET /outage`. It is open to any visitor, because no session can be read meanwhile.
 pub(crate) async fn show(store: Data<StoreState>) -> HttpResponse {
     let away = store.away();
     let since = away.as_ref().map(|away| away.since.to_string());

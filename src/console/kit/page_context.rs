@@ -15,20 +15,20 @@ use crate::http::Mount;
 pub(crate) struct PageContext {
     /// Console of the request.
     pub(crate) console: ConsoleKind,
-    /// Path at which browsers see the console's listener.
+    /// Path below which browsers see the console's listener.
     pub(crate) mount: Mount,
     /// Language of the page.
     pub(crate) language: Language,
     /// Outage of the store; `None` while it is available.
     pub(crate) outage: Option<Outage>,
-    /// True if the request only reads, so that a browser may repeat it by itself.
+    /// True if the request only reads, so a browser may repeat it by itself.
     pub(crate) only_looks: bool,
 }
 
 /// Outage of the store, as pages show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Outage {
-    /// Its beginning.
+    /// Start of the outage.
     pub(crate) since: Timestamp,
     /// Kind of the trouble.
     pub(crate) trouble: StoreTrouble,
@@ -57,7 +57,7 @@ impl PageContext {
         CURRENT.try_get().unwrap_or(default)
     }
 
-    /// Returns the beginning of the console's addresses, as browsers see them, without a trailing slash.
+    /// Returns the start of the console's addresses, as browsers see them, without a trailing slash.
     pub(crate) fn root(self) -> String {
         format!("{}{}", self.mount, self.console.path())
     }

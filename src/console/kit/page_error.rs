@@ -19,7 +19,7 @@ use super::texts::SharedTexts;
 use crate::http::{ApiError, ErrorCode, request_id};
 use quita_services::people::{PasswordError, PeopleError};
 
-/// Seconds until the sign-ins under way are verified, unless others arrive.
+/// Seconds after which the sign-ins in progress will have been verified, unless others arrive.
 const CROWDED_FOR_SECONDS: u64 = 3;
 
 /// Reason why a page is not shown.
@@ -28,13 +28,13 @@ pub(crate) enum PageError {
     /// Nobody is signed in; holds the address to return to after signing in.
     #[error("nobody is signed in")]
     SignedOut(Option<String>),
-    /// Something else must be done first, at this address of ours.
+    /// Another step must be done first, at this address of ours.
     #[error("something else is to be done first")]
     First(String),
-    /// A proof of identity is required; its page carries the original request along.
+    /// A proof of identity is required. Its page carries the original request.
     #[error("who it is must be proven once more")]
     Unconfirmed(Box<Confirmation>),
-    /// The visitor's role does not permit it.
+    /// The visitor's role does not permit the request.
     #[error("the role does not permit it")]
     Forbidden,
     /// The form belongs to another session.
@@ -43,37 +43,37 @@ pub(crate) enum PageError {
     /// The form is too large.
     #[error("the form is too large")]
     TooLarge,
-    /// The form did not come in time.
+    /// The form did not arrive in time.
     #[error("the form did not come in time")]
     TooSlow,
-    /// There is nothing at this address for this visitor.
+    /// This visitor has nothing at this address.
     #[error("there is nothing here")]
     NotFound,
-    /// The address supports other methods only: these.
+    /// The address only supports these other methods.
     #[error("the address takes {0}")]
     WrongMethod(&'static str),
-    /// The request is not possible in the current state; the text is in the visitor's language.
+    /// The request is not possible in the current state. The text is in the visitor's language.
     #[error("{0}")]
     Refused(String),
-    /// The input can't be read; the text is in the visitor's language.
+    /// The input could not be parsed. The text is in the visitor's language.
     #[error("{0}")]
     Unreadable(String),
-    /// The payment does not allow it.
+    /// The payment does not allow the request.
     #[error(transparent)]
     Refusal(#[from] Refusal),
-    /// Too many requests; seconds to wait.
+    /// There were too many requests; holds the seconds to wait.
     #[error("too many requests")]
     TooMany(u64),
-    /// More people are signing in now than can be verified in time.
+    /// More people are signing in than can be verified in time.
     #[error("too many are signing in")]
     Crowded,
-    /// Temporarily unavailable: it may work a moment later.
+    /// The page is temporarily unavailable: it may work a moment later.
     #[error("{0}")]
     Unavailable(String),
     /// The console is closed because no operator's password is configured.
     #[error("no operator's password is configured")]
     Closed,
-    /// Bug in this program.
+    /// A bug in this program.
     #[error("defect: {0}")]
     Defect(String),
 }
@@ -84,14 +84,14 @@ struct FailurePage {
     frame: Frame,
     heading: &'static str,
     sentence: String,
-    /// True if the browser may ask again by itself once the store is back.
+    /// True if the browser may retry by itself once the store is back.
     is_retried: bool,
 }
 
 impl PageError {
-    /// Returns the failure for a request without a session. After signing in, a page that was asked for is shown.
+    /// Returns the failure for a request without a session. After signing in, the requested page is shown.
     pub(crate) fn signed_out(request: &HttpRequest) -> Self {
-        // Only a page can be returned to: after signing in, a form would be sent again without its person asking.
+        // Only a page can be returned to: after signing in, a form would be resubmitted without its person's consent.
         let only_looks = *request.method() == Method::GET;
         Self::SignedOut(only_looks.then(|| PageContext::current().address_of(request)))
     }

@@ -1,4 +1,4 @@
-//! List of the people who may sign in and the actions on one of them, as far as both consoles do the same.
+//! List of the people who may sign in, and the actions on one of them, as far as both consoles share them.
 
 use quita_domain::people::Login;
 use quita_domain::time::Timestamp;
@@ -60,11 +60,11 @@ pub(crate) struct PersonRow {
     pub(crate) since: Timestamp,
     /// Time of the last sign-in, to the day.
     pub(crate) active_at: Option<Timestamp>,
-    /// True if it was disabled because nobody used it.
+    /// True if the account was disabled because it was not used.
     pub(crate) is_disabled: bool,
     /// True for the visitor's own row.
     pub(crate) is_own: bool,
-    /// Beginning of the addresses of the actions on this person.
+    /// Start of the addresses of the actions on this person.
     pub(crate) address: String,
 }
 
@@ -117,7 +117,7 @@ impl PeoplePart {
     }
 }
 
-/// Returns the beginning of the addresses of the actions on a person.
+/// Returns the start of the addresses of the actions on a person.
 pub(crate) fn address_of(login: &Login, base: &str) -> String {
     format!("{base}/people/{}", path_segment(login.as_str()))
 }
@@ -125,7 +125,7 @@ pub(crate) fn address_of(login: &Login, base: &str) -> String {
 /// Reads the login of a new person.
 ///
 /// # Errors
-/// [`PageError::Unreadable`] if it is no e-mail address, or holds a card number.
+/// [`PageError::Unreadable`] if it is not an e-mail address, or contains a card number.
 pub(crate) fn read_login(form: &Form) -> Result<Login, PageError> {
     form.address("email", Login::parse, SharedTexts::current().people.not_an_email)
 }

@@ -1,4 +1,4 @@
-//! Pages for proofs of identity, in either console: second factor, its set-up, a password that somebody else set.
+//! Pages for proofs of identity, for both consoles: second factor, its set-up, a password that somebody else set.
 
 use askama::Template;
 use quita_domain::people::RecoveryCode;
@@ -11,7 +11,7 @@ use super::page_context::PageContext;
 use super::page_error::PageError;
 use super::qr;
 
-/// Number of characters between blanks in a key that is typed.
+/// Number of characters between spaces in a key that people type.
 const GROUP: usize = 4;
 
 /// Page that asks for the second factor after the password.
@@ -19,7 +19,7 @@ const GROUP: usize = 4;
 #[template(path = "console/kit/code.html")]
 pub(crate) struct CodePage {
     pub(crate) frame: Frame,
-    /// Address that the visitor wants to reach.
+    /// Address that the visitor requested.
     pub(crate) next: String,
     /// Reason why the last code was refused.
     pub(crate) failed: Option<String>,
@@ -32,9 +32,9 @@ pub(crate) struct FactorPage {
     frame: Frame,
     next: String,
     secret: Secret<String>,
-    /// QR code as a `data:` address of an image.
+    /// QR code as a `data:` URL of an image.
     qr: String,
-    /// True if a second factor is required and there is none yet.
+    /// True if a second factor is required but not set up yet.
     pub(crate) is_required: bool,
     /// True if this factor replaces another one.
     pub(crate) is_again: bool,
@@ -76,7 +76,7 @@ pub(crate) fn bare_frame(token: &Secret<String>) -> Frame {
 }
 
 impl FactorPage {
-    /// Creates the page for this secret, which an authenticator reads from this address.
+    /// Creates the page for this secret. An authenticator reads it from this address.
     ///
     /// # Errors
     /// [`PageError::Defect`] if the address is too long for a QR code.
@@ -92,7 +92,7 @@ impl FactorPage {
         Ok(Self { frame, next, secret, qr, is_required: false, is_again: false, failed: None })
     }
 
-    /// Returns the sentence that says who requires a second factor.
+    /// Returns the sentence that states who requires a second factor.
     fn required_sentence(&self) -> &'static str {
         let texts = &self.frame.texts.proof;
         match PageContext::current().console {
@@ -101,7 +101,7 @@ impl FactorPage {
         }
     }
 
-    /// Returns the secret in groups, as it is typed.
+    /// Returns the secret in groups, as people type it.
     fn typed(&self) -> String {
         let letters: Vec<char> = self.secret.expose().chars().collect();
         letters.chunks(GROUP).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
@@ -109,19 +109,19 @@ impl FactorPage {
 }
 
 impl MessageSecretPage {
-    /// Creates the page with this secret; it leads on to the address `next`.
+    /// Creates the page with this secret. It continues to the address `next`.
     pub(crate) fn new(token: &Secret<String>, secret: Secret<String>, next: String) -> Self {
         Self { frame: bare_frame(token), secret, next }
     }
 }
 
 impl RecoveryCodesPage {
-    /// Creates the page with these codes; it leads on to the address `next`.
+    /// Creates the page with these codes. It continues to the address `next`.
     pub(crate) fn new(token: &Secret<String>, codes: &[RecoveryCode], next: String) -> Self {
         Self { frame: bare_frame(token), codes: codes.iter().map(RecoveryCode::reveal).collect(), next }
     }
 
-    /// Returns all codes, one a line, to be copied.
+    /// Returns all codes, one per line, to be copied.
     fn lines(&self) -> String {
         self.codes.join("\n")
     }

@@ -6,7 +6,7 @@ use quita_paper::qr::QrImage;
 
 use super::page_error::PageError;
 
-/// Returns the QR code of a text as a `data:` address of an image.
+/// Returns the QR code of a text as a `data:` URL of an image.
 ///
 /// # Errors
 /// [`PageError::Defect`] if the text is too long for a QR code.

@@ -1,6 +1,6 @@
 //! Values as templates pass them: by value or by reference.
 
-/// Small value, however often a template borrowed it on the way.
+/// Small value, regardless of how often a template has borrowed it.
 pub(crate) trait Shown<T> {
     /// Returns the value itself.
     fn value(self) -> T;

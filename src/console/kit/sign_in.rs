@@ -1,4 +1,4 @@
-//! Sign-in form, the address it leads to, and the choice of a language.
+//! Sign-in form, the address that it continues to, and the choice of a language.
 
 use std::net::IpAddr;
 
@@ -23,19 +23,19 @@ use super::language::Language;
 use super::page_context::PageContext;
 use super::page_error::PageError;
 
-/// Page with the sign-in form, of either console.
+/// Page with the sign-in form, for both consoles.
 #[derive(Template)]
 #[template(path = "console/kit/sign_in.html")]
 pub(crate) struct SignInPage {
     pub(crate) frame: Frame,
     pub(crate) has_failed: bool,
-    /// Address that the visitor wants to reach.
+    /// Address that the visitor requested.
     pub(crate) next: String,
     pub(crate) email: String,
 }
 
 impl SignInPage {
-    /// Creates the form as it is shown first.
+    /// Creates the form as it is first shown.
     pub(crate) fn new(next: impl Into<String>) -> Self {
         Self { frame: Frame::bare(), has_failed: false, next: next.into(), email: String::new() }
     }
@@ -61,7 +61,7 @@ pub(crate) fn show_form(
     })
 }
 
-/// Shows any form to a visitor who is not signed in. `page` gets the form token to carry.
+/// Shows any form to a visitor who is not signed in. `page` receives the form token to include.
 pub(crate) fn show_gate<P: Template>(
     cookies: Cookies,
     request: &HttpRequest,
@@ -76,7 +76,7 @@ pub(crate) fn show_gate<P: Template>(
             Secret::new(URL_SAFE_NO_PAD.encode(random))
         }
     };
-    // The mark is renewed each time, so a form can be sent for an hour after it was shown.
+    // The mark is renewed each time, so a form can be sent until an hour after it was shown.
     response.cookie(cookies.mark_visit(&visit));
     let page = page(form_token(&visit));
     Ok(response.content_type("text/html; charset=utf-8").body(page.render()?))
@@ -94,7 +94,7 @@ pub(crate) async fn keep_language(
     request: &HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, PageError> {
-    // The session may have ended, so that the form belongs to the sign-in page's visit.
+    // The session may have ended, in which case the form belongs to the sign-in page's visit.
     let belongs_to = [cookies.session(request), cookies.visit(request)];
     let form = Form::read(request, payload, belongs_to.iter().flatten()).await?;
     let language = Language::parse(form.text("language")).ok_or(PageError::NotFound)?;

@@ -1,4 +1,4 @@
-//! Limits on open streams: in this process, of one merchant, and of one person, so that nobody takes all.
+//! Limits on open streams, for this process, a merchant, and a person, so that nobody takes all of them.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -8,9 +8,9 @@ use quita_domain::identity::MerchantId;
 
 /// Maximum number of streams in this process.
 pub(super) const STREAMS: usize = 512;
-/// Maximum number of streams of one merchant's people.
+/// Maximum number of streams for all people of one merchant.
 const STREAMS_OF_MERCHANT: usize = 128;
-/// Maximum number of streams of one person, over all sessions.
+/// Maximum number of streams of one person, across all sessions.
 const STREAMS_OF_ONE: usize = 24;
 
 /// Person who watches a stream.
@@ -54,7 +54,7 @@ impl StreamPermits {
     }
 }
 
-/// Permit for one stream, released when it is dropped.
+/// Permit for one stream, released on drop.
 pub(crate) struct StreamPermit {
     watcher: Watcher,
     open: Arc<Mutex<Open>>,
@@ -69,7 +69,7 @@ impl Drop for StreamPermit {
     }
 }
 
-/// Decrements a count, and removes it at zero.
+/// Decrements a count, and removes it when it reaches zero.
 fn one_less<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: &K) {
     if let Some(count) = counts.get_mut(key).filter(|count| **count > 1) {
         *count = count.saturating_sub(1);

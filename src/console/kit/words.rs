@@ -1,4 +1,4 @@
-//! Words for the domain's values that both consoles show. A new value does not compile until it has its words.
+//! Words for the domain values that both consoles show. A new value does not compile until it has words.
 
 use quita_domain::audit::AuditAction;
 use quita_domain::method::Method;

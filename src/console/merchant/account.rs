@@ -51,7 +51,7 @@ pub(crate) async fn change_password(
     console.accounts.change_password(&visitor.holder(), &form, &mode.base()).await
 }
 
-/// `POST /console/{mode}/account/mail`
+/// Handles `POST /console/{mode}/account/mail`.
 pub(crate) async fn set_mailing(
     OwnChange { visitor, form }: OwnChange,
     mode: InMode,
@@ -109,7 +109,7 @@ pub(crate) async fn set_up_factor(
     console.accounts.set_up_factor(&request, &visitor.holder(), &form, is_due).await
 }
 
-/// Returns true if a second factor is required and there is none yet.
+/// Returns true if a second factor is required but not set up yet.
 async fn is_factor_due(visitor: &Visitor, console: &MerchantConsole) -> Result<bool, PageError> {
     Ok(console.people.duty(&visitor.user).await? == Some(Duty::SetUpFactor))
 }

@@ -65,7 +65,7 @@ pub(crate) async fn show(
     html(&page)
 }
 
-/// Handles `POST /console/{mode}/applications`. The answer shows the webhook secrets, which no page shows again.
+/// Handles `POST /console/{mode}/applications`. The response shows the webhook secrets, which no page shows again.
 pub(crate) async fn create(
     request: HttpRequest,
     change: ApplicationChange,
@@ -93,8 +93,8 @@ fn read_name(form: &Form, field: &str) -> Result<String, PageError> {
     form.words(field, MAX_NAME_CHARACTERS, MerchantTexts::current().applications.bad_name)
 }
 
-/// Returns true for names that browsers take for a step within a path (WHATWG URL, section 4.4). No page of an
-/// application with such a name could be opened.
+/// Returns true for names that browsers treat as path segments with a special meaning (WHATWG URL, section 4.4). A page
+/// of an application with such a name could not be opened.
 fn is_a_step_of_a_path(name: &str) -> bool {
     matches!(name, "." | "..")
 }
@@ -119,7 +119,7 @@ impl From<ManageError> for PageError {
     }
 }
 
-/// Redirects to the page of an application, which confirms what was done.
+/// Redirects to the page of an application, which confirms the action.
 fn see(mode: Mode, name: &ApplicationName, done: &str) -> HttpResponse {
     see_other(format!("{}?done={done}", address_of(mode, name)))
 }

@@ -26,11 +26,12 @@ pub(super) struct AskPage {
     back: String,
     /// True if the action can't be undone.
     pub(super) is_grave: bool,
-    /// Fingerprint of the value that the form replaces, so that it is replaced once however often the form is sent.
+    /// Fingerprint of the value that the form replaces, so that it is replaced only once even if the form is sent
+    /// repeatedly.
     pub(super) replaces: Option<String>,
     /// Payment that the action concerns, if any.
     pub(super) payment: Option<AskedPayment>,
-    /// Choice that the form offers besides: the name of its field, and its label.
+    /// Additional choice in the form: the name of its field, and its label.
     pub(super) choice: Option<(&'static str, &'static str)>,
 }
 
@@ -38,7 +39,7 @@ pub(super) struct AskPage {
 pub(super) struct AskWords {
     pub(super) question: String,
     pub(super) sentence: &'static str,
-    /// Word on the button.
+    /// Label of the button.
     pub(super) button: &'static str,
 }
 
@@ -47,12 +48,12 @@ pub(super) struct AskedPayment {
     pub(super) payment: Arc<Payment>,
     /// Maximum amount, and the label of its field.
     pub(super) amount: Option<(Money, &'static str)>,
-    /// Idempotency key of this request: it is done once however often the form is sent.
+    /// Idempotency key of this request, which is executed once even if the form is sent repeatedly.
     pub(super) key: Uuid,
 }
 
 impl AskPage {
-    /// Creates the page from these words. The form goes to `step` below the page that the visitor came from.
+    /// Creates the page with these words. The form is sent to `step` below the page that the visitor came from.
     pub(super) fn new(frame: MerchantFrame, words: AskWords, back: String, step: &str) -> Self {
         let AskWords { question, sentence, button } = words;
         let action = format!("{back}/{step}");

@@ -27,7 +27,7 @@ use crate::console::kit::language::Language;
 use crate::console::kit::page_error::PageError;
 use health::ReceiverHealth;
 
-/// Minimum number of deliveries per page, if there are enough.
+/// Minimum number of deliveries per page, if that many exist.
 const PAGE: usize = 20;
 /// Payments per read, and maximum number of reads per page.
 const READ: (usize, usize) = (100, 10);
@@ -89,7 +89,7 @@ impl Tab {
     }
 }
 
-/// Returns the kind of badge of a delivery, and its word.
+/// Returns the badge kind of a delivery's state, and its word.
 pub(super) fn state_of(delivery: &Delivery, language: Language) -> (&'static str, &'static str) {
     let tab = Tab::of(delivery);
     let texts = &MerchantTexts::of(language).deliveries;
@@ -119,9 +119,9 @@ struct DeliveriesPage {
     is_first: bool,
     receivers: Vec<ReceiverHealth>,
     looked_at: usize,
-    /// Confirmation of what was just redelivered.
+    /// Confirmation of the last redelivery.
     redelivered: Option<String>,
-    /// Address at which there may be more to redeliver.
+    /// Address that continues the redelivery, if there may be more.
     rest: Option<String>,
 }
 
@@ -230,7 +230,7 @@ pub(super) struct Trouble {
     pub(super) given_up: u64,
 }
 
-/// Counts failing deliveries, and those given up lately, in the newest payments.
+/// Counts failing deliveries, and those given up recently, in the newest payments.
 pub(super) async fn trouble(
     merchant: &MerchantId,
     mode: Mode,
@@ -259,11 +259,11 @@ struct FoundDeliveries {
     rows: Vec<ListedDelivery>,
     /// Ids of payments that can't be read.
     unreadable: Vec<String>,
-    /// Cursor after which there may be more.
+    /// Cursor after which there may be more deliveries.
     older: Option<Cursor>,
 }
 
-/// Finds the deliveries of a tab, newest payments first. Pending and failing ones are separated only here, so a page
+/// Finds the deliveries of a tab, newest payments first. Pending and failing ones are only separated here, so a page
 /// may end before it is full.
 async fn find(
     visitor: &Visitor,

@@ -1,4 +1,4 @@
-//! Words for what came of an attempt to deliver a webhook, for the console, messages, the command line and the log.
+//! Words for the outcome of a webhook delivery attempt, for the console, messages, the command line and the log.
 
 use quita_domain::delivery::DeliveryAttempt;
 use quita_ports::{DetailKind, FailureDetail};
@@ -6,7 +6,7 @@ use quita_ports::{DetailKind, FailureDetail};
 use crate::console::kit::language::Language;
 use crate::console::kit::texts::group;
 
-/// Answer of a receiver that wants no more events of a payment.
+/// Status with which a receiver rejects all further events of a payment.
 pub(crate) const GONE: u16 = 410;
 
 group! {
@@ -51,8 +51,8 @@ pub(crate) fn outcome_of(attempt: &DeliveryAttempt, language: Language) -> Strin
     in_words(attempt.status, attempt.error.as_deref(), language)
 }
 
-/// Returns the outcome of an attempt with this `status` and `error`, as the API has them. An unknown `error` is returned
-/// as it is.
+/// Returns the outcome of an attempt with this `status` and `error`, as the API returns them. An unknown `error` is
+/// returned unchanged.
 pub(crate) fn in_words(status: Option<u16>, error: Option<&str>, language: Language) -> String {
     let texts = Outcomes::of(language);
     let Some(status) = status else { return error.map_or("–", |error| reason(error, texts)).to_owned() };
@@ -64,7 +64,7 @@ pub(crate) fn in_words(status: Option<u16>, error: Option<&str>, language: Langu
     text.replace("{status}", &status.to_string())
 }
 
-/// Returns the meaning of the API's code for a failure. A code that an earlier version stored is returned as it is.
+/// Returns the meaning of the API's code for a failure. A code stored by an earlier version is returned unchanged.
 fn reason<'a>(error: &'a str, texts: &Outcomes) -> &'a str {
     match error {
         "timeout" => texts.no_answer_in_time,
@@ -78,7 +78,7 @@ fn reason<'a>(error: &'a str, texts: &Outcomes) -> &'a str {
     }
 }
 
-/// Returns the detail of having no answer: a sentence where there is one, and the exact reason.
+/// Returns the detail of a missing answer: a sentence if there is one, and the exact reason.
 pub(crate) fn detail_in_words(detail: &FailureDetail, language: Language) -> String {
     let sentence = detail.kind.map(|kind| format!("{}\n", sentence(kind, Outcomes::of(language))));
     format!("{}({})", sentence.unwrap_or_default(), detail.text)

@@ -1,4 +1,4 @@
-//! Number of a merchant's failing deliveries, as the navigation of every page shows it.
+//! Number of a merchant's failing deliveries, shown in the navigation of every page.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,9 +9,9 @@ use tokio::time::{Instant, timeout};
 
 use super::{MerchantConsole, deliveries};
 
-/// Time for which a count is reused for every page.
+/// Time for which a count is reused on all pages.
 const FRESH_FOR: Duration = Duration::from_secs(5);
-/// Time limit for the store to list them: a page must not wait for a number beside its title.
+/// Time limit for the store to list them: a page must not wait for a number next to its title.
 const TIME_OUT: Duration = Duration::from_secs(1);
 /// Maximum number of cached counts.
 const KEPT: usize = 1_000;
@@ -23,7 +23,7 @@ type MerchantMode = (MerchantId, Mode);
 pub(super) struct FailingDeliveries(Mutex<HashMap<MerchantMode, (Instant, usize)>>);
 
 impl FailingDeliveries {
-    /// Counts the deliveries of this merchant that failed and will be retried; 0 while the store is unavailable.
+    /// Counts this merchant's deliveries that failed and will be retried; 0 while the store is unavailable.
     pub(super) async fn count(&self, of: MerchantMode, console: &MerchantConsole) -> usize {
         if let Some(count) = self.fresh(&of) {
             return count;

@@ -24,9 +24,9 @@ pub(super) enum MerchantSection {
     Disputes,
     /// Deliveries of webhooks.
     Deliveries,
-    /// Refused calls of the API.
+    /// Refused API calls.
     Requests,
-    /// Applications, keys, secrets.
+    /// Applications, keys and secrets.
     Applications,
     /// Users.
     People,
@@ -37,7 +37,7 @@ pub(super) enum MerchantSection {
 }
 
 impl MerchantSection {
-    /// Sections that the navigation shows before those for owners.
+    /// Sections that the navigation shows before those of owners.
     const OPEN: [Self; 8] = [
         Self::Overview,
         Self::Payments,
@@ -85,7 +85,7 @@ impl MerchantSection {
     }
 }
 
-/// Content of the bar beside the navigation: signed-in user and mode.
+/// Content of the bar next to the navigation: signed-in user and mode.
 pub(super) struct MerchantBar {
     pub(super) login: String,
     pub(super) merchant: String,

@@ -1,4 +1,4 @@
-//! Payment links: the list of them, and the page of one.
+//! Payment links: their list, and the page of a single one.
 
 pub(crate) mod closing;
 pub(crate) mod new_link;
@@ -27,7 +27,7 @@ use crate::console::kit::page_error::PageError;
 use crate::console::kit::qr;
 use crate::http::{link_payments, links as api};
 
-/// Longest `externalReference` of a link.
+/// Maximum number of characters of a link's `externalReference`.
 const MAX_REFERENCE_CHARACTERS: usize = 100;
 
 /// Query parameters of the list.
@@ -35,7 +35,7 @@ const MAX_REFERENCE_CHARACTERS: usize = 100;
 pub(crate) struct LinkSearch {
     #[serde(default)]
     status: String,
-    /// Reference of the links that are searched for.
+    /// Reference of the links to search for.
     #[serde(default)]
     q: String,
     #[serde(default)]
@@ -47,7 +47,7 @@ pub(crate) struct LinkSearch {
 struct LinksPage {
     frame: MerchantFrame,
     tabs: Vec<StatusTab>,
-    /// Reference that was searched for; empty without a search.
+    /// Reference that was searched for; empty if there was no search.
     reference: String,
     status: Option<LinkStatus>,
     max_reference_characters: usize,
@@ -91,7 +91,7 @@ impl LinkRow {
     }
 }
 
-/// Returns the kind of badge of a status.
+/// Returns the badge kind of a status.
 const fn badge_of(status: LinkStatus) -> &'static str {
     match status {
         LinkStatus::Open => "live",
@@ -143,7 +143,7 @@ pub(crate) async fn show(
     })
 }
 
-/// Returns the query of the list with this status, reference and cursor; empty without any.
+/// Returns the query of the list with this status, reference and cursor; empty if there are none.
 fn query_of(status: Option<LinkStatus>, reference: &str, cursor: Option<String>) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     if let Some(status) = status {
@@ -167,16 +167,16 @@ struct LinkPage {
     status: LinkStatus,
     badge: &'static str,
     paid: u64,
-    /// Address that payers open, with its QR code; `None` while this node can't make it.
+    /// Address that payers open, with its QR code; `None` while this node can't create it.
     address: Option<(String, String)>,
-    /// Parts of the payer that the merchant entered, for roles that see payers.
+    /// Payer data that the merchant entered, for roles that may see payers.
     customer: Vec<(&'static str, String)>,
-    /// Its newest payments as a list; `None` if there are none.
+    /// Newest payments of the link as a list; `None` if there are none.
     payments: Option<String>,
 }
 
 impl LinkPage {
-    /// Returns the due date of its payments in words.
+    /// Returns the due date of the link's payments in words.
     fn due(&self) -> Option<String> {
         match self.link.offer.due? {
             LinkDue::On(date) => Some(self.frame.language().day(date)),
@@ -186,7 +186,7 @@ impl LinkPage {
         }
     }
 
-    /// Returns true if the visitor may close the link, and that would change it.
+    /// Returns true if the visitor may close the link, and closing would change it.
     fn may_close(&self) -> bool {
         self.status == LinkStatus::Open && self.frame.may_change_payments()
     }
@@ -228,7 +228,7 @@ pub(crate) async fn show_one(
     })
 }
 
-/// Returns the known parts of a payer with their names.
+/// Returns the known payer data, with names.
 fn rows_of(customer: &KnownPayer, all: &'static MerchantTexts) -> Vec<(&'static str, String)> {
     let texts = &all.payments;
     let names = [&customer.first_name, &customer.last_name].into_iter().flatten();

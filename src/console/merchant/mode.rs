@@ -9,7 +9,7 @@ use quita_domain::identity::Mode;
 use crate::console::kit::page_context::PageContext;
 use crate::console::kit::page_error::PageError;
 
-/// Returns the beginning of the console's addresses in a mode, as browsers see them.
+/// Returns the start of the console's addresses in a mode, as browsers see them.
 pub(crate) fn base_of(mode: Mode) -> String {
     format!("{}/{}", PageContext::current().root(), mode.as_str())
 }
@@ -19,7 +19,7 @@ pub(crate) fn base_of(mode: Mode) -> String {
 pub(crate) struct InMode(pub(crate) Mode);
 
 impl InMode {
-    /// Returns the beginning of the console's addresses in this mode.
+    /// Returns the start of the console's addresses in this mode.
     pub(crate) fn base(self) -> String {
         base_of(self.0)
     }

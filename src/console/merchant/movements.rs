@@ -24,7 +24,7 @@ use crate::console::kit::language::Language;
 use crate::console::kit::page_error::PageError;
 use rows::{MovementRow, rows_of};
 
-/// Minimum number of rows per page, if there are enough.
+/// Minimum number of rows per page, if that many exist.
 const PAGE: usize = 20;
 
 /// Query parameters of both lists.
@@ -41,7 +41,7 @@ pub(crate) struct MovementSearch {
 }
 
 impl MovementSearch {
-    /// Returns the query of a page of the same period.
+    /// Returns the query of a page for the same period.
     fn query(&self, status: &str, cursor: Option<Cursor>) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         let cursor = cursor.map(|cursor| cursor.to_string()).unwrap_or_default();
@@ -56,7 +56,7 @@ impl MovementSearch {
     }
 }
 
-/// Tab of a list: a status, or all of them.
+/// Tab of a list: one status, or all of them.
 pub(super) struct StatusTab {
     pub(super) address: String,
     pub(super) name: &'static str,
@@ -91,18 +91,18 @@ impl MovementsPage {
 struct MovementList {
     section: MerchantSection,
     path: &'static str,
-    /// Statuses with the names of their tabs; the first one is every status.
+    /// Statuses with the names of their tabs; the first one stands for every status.
     statuses: Vec<(&'static str, &'static str)>,
     movements: Movements,
     words: ListWords,
 }
 
-/// Texts in which the lists differ.
+/// Texts that differ between the lists.
 struct ListWords {
     title: &'static str,
     lead: &'static str,
     empty_sentence: &'static str,
-    /// Header of the column with the first time, and of the one with the second if there is one.
+    /// Header of the column with the first time, and of the second one if it exists.
     times: (&'static str, Option<&'static str>),
 }
 
@@ -210,11 +210,11 @@ struct FoundRows {
     rows: Vec<MovementRow>,
     /// Ids of payments that can't be read.
     unreadable: Vec<String>,
-    /// Cursor after which there are more.
+    /// Cursor after which there are more rows.
     older: Option<Cursor>,
 }
 
-/// Finds the rows of a page. It ends with a whole payment.
+/// Finds the rows of a page. The page always ends with a complete payment.
 async fn find(
     console: &MerchantConsole,
     filter: &MovementFilter,

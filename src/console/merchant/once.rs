@@ -23,7 +23,7 @@ pub(crate) struct OncePage {
     pub(crate) back: String,
 }
 
-/// Secret beside the first one of the page.
+/// Second secret of the page.
 pub(crate) struct SecondSecret {
     pub(crate) label: &'static str,
     pub(crate) secret: String,

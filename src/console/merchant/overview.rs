@@ -1,4 +1,4 @@
-//! Overview: volume, approval and time to paid, today and over thirty days.
+//! Overview: volume, approval and time to paid, for today and for thirty days.
 
 pub(crate) mod days;
 mod summary;
@@ -27,9 +27,9 @@ struct MerchantOverviewPage {
     frame: MerchantFrame,
     /// Number of keys of this mode that expire soon.
     ending_keys: u64,
-    /// Number of secret keys of this mode that work though a browser has shown them.
+    /// Number of secret keys of this mode that are still valid although a browser has shown them.
     exposed_keys: u64,
-    /// Counts of deliveries that fail or were given up.
+    /// Counts of deliveries that are failing or were given up.
     trouble: Trouble,
     today: Summary,
     month: Summary,
@@ -51,7 +51,8 @@ impl MerchantOverviewPage {
     }
 }
 
-/// Handles `GET /console/`: redirects to the overview of the mode in use. A live key alone moves no money.
+/// Handles `GET /console/`: redirects to the overview of the mode in use. A live key alone does not make live mode
+/// usable.
 pub(crate) async fn start(
     visitor: Visitor,
     console: Data<MerchantConsole>,
@@ -118,7 +119,7 @@ fn plot(
     json!({ "x": dates, "series": series, "kind": kind }).to_string()
 }
 
-/// Formats `number / unit` in decimal digits for scripts.
+/// Formats `number / unit` as a decimal number for scripts.
 fn decimal(number: u64, unit: u64) -> String {
     let digits = unit.checked_ilog10().and_then(|digits| usize::try_from(digits).ok()).unwrap_or_default();
     format!("{}.{:0digits$}", number / unit, number % unit)

@@ -48,11 +48,11 @@ struct PaymentPage {
     title: String,
     stream: String,
     body: String,
-    /// Address that shows the payer in full, for a role that sees payers masked.
+    /// Address that shows the payer in full, for a role that sees masked payers.
     unmask: Option<String>,
 }
 
-/// Live part of the page: all of it.
+/// Live part of the page, which is all of it.
 #[derive(Template)]
 #[template(path = "console/merchant/payment_body.html")]
 struct PaymentBody {
@@ -65,11 +65,11 @@ struct PaymentBody {
     public_url: String,
     may_change: bool,
     sees_payers: bool,
-    /// Manual actions on a payment that a sandbox took.
+    /// Manual actions on a payment that a sandbox accepted.
     by_hand: Vec<SandboxAction>,
     moments: Vec<Moment>,
     route: Vec<RouteStep>,
-    /// Cost by the table of costs.
+    /// Cost according to the table of costs.
     reckoned: Option<Money>,
 }
 
@@ -108,7 +108,7 @@ impl PaymentBody {
         due::rows(&self.payment, self.texts, self.language)
     }
 
-    /// Returns the acquirer's ids of the charge, name by name.
+    /// Returns the acquirer's ids of the charge, with their names.
     fn reference(&self) -> Vec<(&str, &str)> {
         let attempt = self.payment.state.attempts.last();
         attempt.map(|attempt| attempt.reference.shown().collect()).unwrap_or_default()
@@ -122,7 +122,8 @@ impl PaymentBody {
         format!("{}/pix/{}", self.public_url, self.payment.page_token)
     }
 
-    /// Returns the address of the slip. It shows the payer in full, so a role that sees payers masked gets none.
+    /// Returns the address of the boleto page. The page shows the payer in full, so a role that sees masked payers gets
+    /// none.
     fn boleto_page(&self) -> Option<String> {
         let page = || format!("{}/boletos/{}", self.public_url, self.payment.page_token);
         self.sees_payers.then(page)
@@ -140,7 +141,7 @@ impl PaymentBody {
         }
     }
 
-    /// Returns what the acquirer took, beside what was reckoned.
+    /// Returns the cost stated by the acquirer, next to the calculated one.
     fn cost(&self) -> Option<String> {
         cost_beside(
             self.payment.state.cost,
@@ -228,7 +229,7 @@ pub(crate) async fn stream(
     streams.open(LivePayment { wanted, session, console: console.into_inner() })
 }
 
-/// Finds the payment with this id, of the visitor's merchant.
+/// Finds the payment with this id among those of the visitor's merchant.
 pub(crate) async fn own(
     visitor: &Visitor,
     mode: Mode,
@@ -243,7 +244,7 @@ struct PaymentAccess {
     owner: Owner,
     id: TransactionId,
     language: Language,
-    /// Address of its page. It is stored because a stream renders outside any request.
+    /// Address of its page, stored because a stream renders outside of any request.
     base: String,
     may_change: bool,
     sees_payers: bool,

@@ -1,4 +1,4 @@
-//! List of payments, with its search. New payments appear without a reload.
+//! List of payments, with its search form. New payments appear without a reload.
 
 pub(crate) mod export;
 mod search;
@@ -143,7 +143,7 @@ struct PaymentsAccess {
     owner: Owner,
     search: Search,
     language: Language,
-    /// Beginning of the addresses in the list. It is stored because a stream renders outside any request.
+    /// Start of the addresses in the list, stored because a stream renders outside of any request.
     base: String,
     sees_payers: bool,
 }
@@ -189,7 +189,7 @@ impl PaymentsAccess {
     }
 }
 
-/// Renders payments that another page lists, newest first.
+/// Renders payments, newest first, for another page's list.
 pub(super) fn render_list(
     payments: &[Payment],
     base: String,

@@ -34,7 +34,7 @@ struct MerchantPeoplePage {
     part: PeoplePart,
     policy: MerchantPolicy,
     profile: MerchantProfile,
-    /// Name that payers see without a profile.
+    /// Name that payers see if there is no profile.
     merchant: String,
 }
 
@@ -43,7 +43,7 @@ impl MerchantPeoplePage {
     const MAX_NAME: usize = MAX_DISPLAY_NAME;
     /// Maximum number of characters of a contact, for the field.
     const MAX_CONTACT: usize = MAX_CONTACT;
-    /// The most bytes of a logo, for the field.
+    /// Maximum number of bytes of a logo, for the field.
     const MAX_LOGO: usize = MAX_LOGO_BYTES;
 }
 
@@ -213,8 +213,8 @@ fn summary(policy: MerchantPolicy) -> String {
     format!("second factor {required}; refunds confirmed above {above}")
 }
 
-/// Finds a user of the visitor's merchant other than the visitor: nobody locks themselves out. Two owners can still
-/// remove each other at the same moment; `quita users create` then creates the next one.
+/// Finds a user of the visitor's merchant other than the visitor, so that nobody locks themselves out. Two owners can
+/// still remove each other at the same moment; `quita users create` then creates the next one.
 async fn another(visitor: &Visitor, login: &str, console: &MerchantConsole) -> Result<User, PageError> {
     let login = Login::parse(login).ok_or(PageError::NotFound)?;
     let user = console.people.user(&visitor.user.merchant, &login).await?;

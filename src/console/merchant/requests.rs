@@ -1,4 +1,4 @@
-//! API requests of the merchant's programs that were refused, or had names that nobody knows.
+//! API requests by the merchant's programs that were refused, or had unknown names.
 
 use std::cmp::Reverse;
 
@@ -18,13 +18,13 @@ use crate::console::kit::answer::html;
 use crate::console::kit::page_error::PageError;
 use quita_services::refusal_log::{AnsweredRequest, IgnoredNames, Refusal};
 
-/// Maximum number of requests shown of each kind of key.
+/// Maximum number of requests shown for each kind of key.
 const SHOWN: usize = 100;
 
 /// Line of the list.
 struct RequestRow {
     request: AnsweredRequest,
-    /// Code of a refusal; empty if the request was taken.
+    /// Code of a refusal; empty if the request was accepted.
     code: &'static str,
     /// Sentences about each field, or one about the request.
     sentences: Vec<String>,
@@ -62,7 +62,7 @@ struct RequestsPage {
     empty: String,
 }
 
-/// Takes one of the places of this kind of key. Returns false if none is left.
+/// Takes one of the slots for this kind of key. Returns false if none is left.
 fn take_place(places: &mut [(KeyKind, usize)], kind: KeyKind) -> bool {
     let left = places.iter_mut().find(|(of, left)| *of == kind && *left > 0);
     left.map(|(_, left)| *left = left.saturating_sub(1)).is_some()
@@ -84,7 +84,7 @@ pub(crate) async fn show(
     let ignored = ignored.into_iter().map(|ignored| RequestRow::of_ignored(ignored, texts));
     let mut rows: Vec<_> = refusals.chain(ignored).collect();
     rows.sort_by_key(|row| Reverse(row.request.at));
-    // Rows of a publishable key, with which everybody can fill the page, take no place of a secret key's.
+    // Requests with a publishable key, with which anyone can fill the page, take no slots from those with a secret key.
     let mut places = KeyKind::ALL.map(|kind| (kind, SHOWN));
     rows.retain(|row| take_place(&mut places, row.request.key_kind));
     let (empty, of_node) = match console.edge.payments.node_among_others() {

@@ -1,4 +1,4 @@
-//! Check that somebody who watches or downloads is still signed in.
+//! Check that somebody who is watching or downloading is still signed in.
 
 use actix_web::web::Data;
 use quita_domain::people::User;
@@ -9,7 +9,7 @@ use super::visitor::Visitor;
 use crate::console::kit::stream_permits::Watcher;
 use quita_services::people::People;
 
-/// Session as it was when its user began to watch or download.
+/// Session as it was when its user started to watch or download.
 pub(crate) struct StillIn {
     people: People,
     token: Secret<String>,
@@ -21,19 +21,19 @@ impl StillIn {
         Self { people: console.people.clone(), token: visitor.token.clone(), user: visitor.user.clone() }
     }
 
-    /// Returns the watcher for the limits on streams.
+    /// Returns the watcher for the stream limits.
     pub(crate) fn watcher(&self) -> Watcher {
         Watcher { merchant: Some(self.user.merchant.clone()), login: self.user.login.to_string() }
     }
 
     /// Returns true if the user has the same merchant and role as before.
     fn is_same(&self, user: &User) -> bool {
-        // A changed password or second factor need not be compared: it ends the session where it must.
+        // A changed password or second factor need not be compared: such a change ends the session if it must.
         user.merchant == self.user.merchant && user.role == self.user.role
     }
 
-    /// Returns true while the session continues, with the same user in the same role. An unavailable store ends
-    /// nothing.
+    /// Returns true while the session continues, with the same user in the same role. An unavailable store ends no
+    /// session.
     pub(crate) async fn is_true(&self) -> bool {
         match self.people.watch::<User>(self.token.expose()).await {
             Ok(signed) => signed.is_some_and(|signed| self.is_same(&signed.person)),

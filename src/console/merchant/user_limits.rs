@@ -1,5 +1,5 @@
-//! Rate limits on one user's changes and downloads. They are faster than a person, and slower than a program that fills
-//! the store or keeps it busy.
+//! Rate limits on one user's changes and downloads. They allow more than a person needs, but less than a program needs
+//! to fill the store or keep it busy.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const CHANGES: Pace = Pace { burst: 120, period: Duration::from_secs(1) };
 /// Downloads by one user. Each may read all payments of a merchant.
 const EXPORTS: Pace = Pace { burst: 10, period: Duration::from_secs(30) };
 
-/// New people of a merchant. Refusing a login that is taken reveals that somebody has it, perhaps at another merchant.
+/// New people of a merchant. Refusing a login that is taken reveals that it exists, perhaps at another merchant.
 const PEOPLE: Pace = Pace { burst: 30, period: Duration::from_secs(600) };
 
 /// Renamings of a merchant's applications. Each adds a permanent entry to the audit log.

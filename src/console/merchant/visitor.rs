@@ -1,7 +1,7 @@
 //! Extractors for the visitor of a page and for changes.
 //!
-//! A handler that changes something takes one of the change types below, so it can't skip the check of form token or
-//! role.
+//! A handler that changes something takes one of the change types below, so it can't skip the check of the form token
+//! or the role.
 
 use std::net::IpAddr;
 
@@ -97,7 +97,7 @@ impl FromRequest for Visitor {
     }
 }
 
-/// Signed-in visitor who may still have a duty to do first: see [`Duty`].
+/// Signed-in visitor who may still have to fulfil a duty first: see [`Duty`].
 pub(super) struct Entrant(pub(super) Visitor);
 
 impl SignedIn for Entrant {
@@ -116,7 +116,7 @@ impl FromRequest for Entrant {
     }
 }
 
-/// Signed-in user whose page updates itself, which does not extend the session.
+/// Signed-in user of a page that updates itself, which does not extend the session.
 pub(super) struct Onlooker(pub(super) Visitor);
 
 impl FromRequest for Onlooker {
@@ -133,7 +133,7 @@ impl FromRequest for Onlooker {
     }
 }
 
-/// Presence of the visitor: a person acts, or a page updates itself.
+/// Presence of the visitor: a person is acting, or a page updates itself.
 #[derive(Clone, Copy)]
 enum Presence {
     Acts,
@@ -146,7 +146,7 @@ async fn signed_in(request: &HttpRequest, presence: Presence) -> Result<Visitor,
     let token = console.accounts.cookies().session(request).ok_or_else(signed_out)?;
     let signed = match presence {
         Presence::Acts => console.people.visit::<User>(token.expose()).await?,
-        // An open page asks every second. If that counted as activity, a session left open would never end.
+        // An open page polls every second. If that counted as activity, a session left open would never end.
         Presence::Watches => console.people.watch::<User>(token.expose()).await?,
     };
     let Signed { person: user, session } = signed.ok_or_else(signed_out)?;
@@ -154,7 +154,7 @@ async fn signed_in(request: &HttpRequest, presence: Presence) -> Result<Visitor,
     Ok(Visitor { user, session, token, from, failing_deliveries: 0 })
 }
 
-/// Redirects the visitor to a pending duty, and back afterwards.
+/// Redirects the visitor to a pending duty, and afterwards back.
 async fn no_duty(request: &HttpRequest, visitor: &Visitor) -> Result<(), PageError> {
     let Some(duty) = console_of(request)?.people.duty(&visitor.user).await? else { return Ok(()) };
     let page = match duty {
@@ -174,14 +174,15 @@ fn console_of(request: &HttpRequest) -> Result<&Data<MerchantConsole>, PageError
 /// Refuses a change that the role does not permit, or that exceeds the rate limit.
 fn permit(request: &HttpRequest, visitor: &Visitor, permission: Permission) -> Result<(), PageError> {
     visitor.must(permission)?;
-    // Changes to one's own account are not counted: a thief of a session must not keep its owner from ending it.
+    // Changes to one's own account are not counted: a session thief must not be able to keep the owner from ending the
+    // session.
     if permission == Permission::Look {
         return Ok(());
     }
     console_of(request)?.user_limits.count_change(&visitor.user)
 }
 
-/// Request to show one payer in full. It is a form of the session, though it changes nothing but the audit log.
+/// Request to show one payer in full. It requires a form of the session, although it changes only the audit log.
 pub(super) struct PayerLook(pub(super) Visitor);
 
 impl FromRequest for PayerLook {
@@ -224,7 +225,7 @@ macro_rules! change_with {
 }
 
 change_with!(
-    /// Change to the visitor's own account: the password, the sessions.
+    /// Change to the visitor's own account, such as the password or the sessions.
     OwnChange,
     Permission::Look
 );

@@ -1,4 +1,4 @@
-//! Words for the values that only merchants see. A new value does not compile until it has its words.
+//! Words for the values that only merchants see. A new value does not compile until it has words.
 
 use quita_domain::event::Cause;
 use quita_domain::link::LinkStatus;
@@ -57,7 +57,8 @@ impl Language {
         }
     }
 
-    /// Returns the words for the reason why an acquirer was eligible or not, from `routing/plan.rs` in the domain.
+    /// Returns the words for the reason why an acquirer was eligible or not. The reasons are those of `routing/plan.rs`
+    /// in the domain.
     pub(crate) fn route_reason(self, reason: &str) -> &str {
         match reason {
             "eligible" => self.pick("disponível", "available"),

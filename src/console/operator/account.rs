@@ -41,7 +41,7 @@ pub(super) async fn change_password(
     console.accounts.change_password(&visitor.holder(), &form, BASE).await
 }
 
-/// `POST /account/mail`
+/// Handles `POST /account/mail`.
 pub(super) async fn set_mailing(
     OwnForm { visitor: Settled(visitor), form }: OwnForm,
     console: Data<OperatorConsole>,
@@ -75,7 +75,7 @@ pub(super) async fn end_other_sessions(
     console.accounts.end_other_sessions(&visitor.holder(), BASE).await
 }
 
-/// Returns true if a second factor is required and there is none yet.
+/// Returns true if a second factor is required but not set up yet.
 fn is_factor_due(visitor: &Confirmed) -> bool {
     visitor.operator.who.duty == Some(Duty::SetUpFactor)
 }

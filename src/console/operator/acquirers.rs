@@ -1,4 +1,4 @@
-//! Acquirers: the state of each for each method, and operators' directives.
+//! Acquirers: the state of each acquirer for each method, and operators' directives.
 
 use std::sync::Arc;
 
@@ -43,12 +43,12 @@ struct AcquirersBody {
     may_direct: bool,
     links: Vec<LinkState>,
     routes: Vec<RouteView>,
-    /// Routes that open payments need and that are not configured.
+    /// Routes that open payments need but that are not configured.
     missing_routes: Vec<RouteKey>,
 }
 
 impl AcquirersBody {
-    /// Returns the time until which an acquirer asked for no calls, over all methods.
+    /// Returns the time until which an acquirer requested no calls, over all methods.
     fn throttled_until(&self, link: &LinkState) -> Option<Timestamp> {
         let of_it = self.routes.iter().filter(|route| route.acquirer == link.acquirer);
         of_it.filter_map(|route| route.throttled_until).max()
@@ -76,15 +76,14 @@ impl AcquirersBody {
         format!("{} · p99 {}", measured(&route.median_ms), measured(&route.p99_ms))
     }
 
-    /// Returns the number of lost calls of any kind since the last answer, and of charges and operations since the last
-    /// answered one of these.
+    /// Returns the number of consecutive lost calls of any kind, and of consecutive lost charges and operations.
     fn lost(&self, route: &RouteView) -> String {
         let charges = route.charges_lost_in_a_row.to_string();
         let charges = self.texts.operators.lost_charges.replace("{count}", &charges);
         format!("{} · {charges}", route.failures_in_a_row)
     }
 
-    /// Returns the number of approved ones among the last tries, by brand.
+    /// Returns the number of approvals among the last attempts, by brand.
     fn approvals(&self, route: &RouteView) -> String {
         let told = route.approvals.iter().map(|RouteApprovals { brand, approved, tries }| match brand {
             Some(brand) => format!("{} {approved}/{tries}", brand.as_str()),
@@ -131,7 +130,7 @@ struct AskDirectivePage {
     button: &'static str,
     action: String,
     is_grave: bool,
-    /// True if no other route would be left for the method.
+    /// True if no other route would remain for the method.
     is_last_route: bool,
 }
 

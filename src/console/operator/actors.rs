@@ -1,4 +1,4 @@
-//! Kinds of actors, live.
+//! Kinds of actors, with live figures.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -44,7 +44,7 @@ pub(super) async fn show(operator: Operator) -> Result<HttpResponse, PageError> 
     html(&page)
 }
 
-/// Handles `GET /kinds/{kind}`: shows each message of a kind of actor.
+/// Handles `GET /kinds/{kind}`: shows each message type of a kind of actor.
 pub(super) async fn kind(
     operator: Operator,
     kind: Path<String>,
@@ -54,7 +54,7 @@ pub(super) async fn kind(
     let kind = kind.ok_or(PageError::NotFound)?;
     let frame = operator.frame(OperatorSection::Actors);
     let mut messages = console.operators.messages(kind);
-    // Messages that were counted earlier but are idle now are left out.
+    // Messages that were counted earlier, but no longer occur, are left out.
     messages.retain(|message| message.per_second.get() > 0);
     let page = KindPage { frame, kind: kind.label(), messages };
     html(&page)

@@ -1,4 +1,4 @@
-//! Verdicts on charges whose outcome is unknown: a person ends them.
+//! Verdicts on charges with an unknown outcome, which a person resolves.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};

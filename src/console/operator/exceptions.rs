@@ -1,4 +1,4 @@
-//! Exceptions that need a person, and the actions that they allow.
+//! Exceptions that need a person, and the actions that they offer.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Query};
@@ -41,7 +41,7 @@ impl ExceptionsPage {
         words::advice(&exception.kind, &exception.advice, self.frame.language())
     }
 
-    /// Returns each action: its address, the word on its button, and its effect.
+    /// Returns each action: its address, the label of its button, and its effect.
     fn actions(&self, exception: &Exception) -> Vec<(String, &'static str, &'static str)> {
         let leads = |action: &ExceptionAction| {
             let (button, effect) = words::action(*action, self.frame.texts);
@@ -50,7 +50,7 @@ impl ExceptionsPage {
         possible_actions(&exception.kind).iter().map(leads).collect()
     }
 
-    /// Returns the sentence for more exceptions than the page shows.
+    /// Returns the sentence for exceptions beyond those on the page.
     fn more(&self) -> String {
         let texts = &self.frame.texts.operators;
         let words = if self.is_open { texts.more_open } else { texts.more_resolved };
@@ -188,7 +188,8 @@ async fn resolve(
     let note = sent.form.lines("note", MAX_NOTE_CHARACTERS, texts.bad_note)?;
     let resolution =
         Resolution { at: console.clock.now(), by: sent.visitor.who.login.to_string(), note: note.clone() };
-    // Two operators may act on one exception. The second is refused, so that one note does not replace the other.
+    // Two operators may act on the same exception. The second one is refused, so that one note does not replace the
+    // other.
     if !console.operators.resolve(&exception.id, &resolution).await? {
         return Err(PageError::Refused(texts.already_resolved.into()));
     }

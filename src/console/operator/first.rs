@@ -1,4 +1,5 @@
-//! Creation of the first operator with the configured password. Once there is an operator, that password opens nothing.
+//! Creation of the first operator with the configured password. Once an operator exists, that password grants no
+//! access.
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Payload};
@@ -32,7 +33,7 @@ struct FirstPage {
     email: String,
 }
 
-/// Shows the form. Without a configured password the console is closed.
+/// Shows the form. Without a configured password, the console is closed.
 pub(super) fn show(console: &OperatorConsole, request: &HttpRequest) -> Result<HttpResponse, PageError> {
     show_with(console, request, StatusCode::OK, "")
 }

@@ -9,7 +9,7 @@ use super::words;
 use crate::console::kit::cookies::form_token;
 use crate::console::kit::frame::{self, NavigationEntry};
 
-/// Beginning of this console's addresses.
+/// Start of this console's addresses.
 pub(super) const BASE: &str = "";
 
 /// Section of the operator's console.
@@ -17,7 +17,7 @@ pub(super) const BASE: &str = "";
 pub(super) enum OperatorSection {
     /// Overall state of the service.
     Overview,
-    /// Kinds of actors, and single ones.
+    /// Kinds of actors, and individual ones.
     Actors,
     /// Routes to acquirers.
     Acquirers,
@@ -93,7 +93,7 @@ impl OperatorSection {
     }
 }
 
-/// Content of the bar beside the navigation: who is signed in, and which node this is.
+/// Content of the bar next to the navigation: the signed-in operator, and this node.
 pub(super) struct OperatorBar {
     pub(super) login: Login,
     role: OperatorRole,
@@ -104,7 +104,7 @@ pub(super) struct OperatorBar {
 pub(super) type OperatorFrame = frame::Frame<OperatorTexts, OperatorBar>;
 
 impl OperatorFrame {
-    /// Returns true if the operator may direct, so that buttons are shown.
+    /// Returns true if the operator may direct, so buttons are shown.
     pub(super) fn may_direct(&self) -> bool {
         self.bar.role.may_direct()
     }

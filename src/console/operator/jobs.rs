@@ -1,4 +1,4 @@
-//! Background jobs of this node: when each ran, how it ended, when it runs next.
+//! Background jobs of this node: the last run, its result, and the next run.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -33,13 +33,13 @@ struct AskJobPage {
     job: JobView,
 }
 
-/// A job as the page shows it.
+/// Job as shown on the page.
 struct JobView {
     name: &'static str,
     /// Effect of the job, in words.
     effect: &'static str,
     every_ms: u64,
-    /// Duration so far of a run that takes much longer than it should.
+    /// Duration so far of a run that takes much longer than expected.
     overrun_ms: Option<u64>,
     state: JobState,
 }
@@ -58,7 +58,7 @@ impl JobView {
         self.state.took.map(millis_in)
     }
 
-    /// Begin of the run that goes on.
+    /// Start of the current run.
     fn running_since(&self) -> Option<Timestamp> {
         self.state.began_at.filter(|_| self.state.next_at.is_none())
     }
@@ -81,7 +81,7 @@ pub(super) async fn show(
     html(&JobsPage { frame, jobs })
 }
 
-/// Handles `GET /jobs/{name}`: asks before a job is run.
+/// Handles `GET /jobs/{name}`: asks for confirmation before a job is run.
 pub(super) async fn ask(
     operator: Operator,
     name: Path<String>,

@@ -1,4 +1,4 @@
-//! Live samples, one a second, encoded once for all watchers.
+//! Live samples, one per second, encoded once for all watchers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,7 @@ use crate::console::kit::live::{event, event_stream};
 use crate::console::kit::page_error::PageError;
 use crate::console::kit::stream_permits::StreamPermit;
 
-/// Samples between two checks that the operator is still signed in.
+/// Number of samples between two checks that the operator is still signed in.
 const SAMPLES_PER_CHECK: u32 = 10;
 
 /// Newest sample, encoded as an event.
@@ -40,7 +40,7 @@ fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// Handles `GET /live`: streams a sample a second.
+/// Handles `GET /live`: streams one sample per second.
 pub(super) async fn samples(
     operator: Operator,
     console: Data<OperatorConsole>,
@@ -72,7 +72,7 @@ impl SampleStream {
         }
         let is_check = self.seen > 0 && self.seen.is_multiple_of(SAMPLES_PER_CHECK);
         self.seen = self.seen.wrapping_add(1);
-        // An unavailable store ends no stream: operators watch especially then.
+        // An unavailable store does not end a stream: that is when operators need it most.
         if is_check && !self.operator.goes_on(&self.console).await {
             return None;
         }

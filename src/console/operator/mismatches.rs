@@ -1,4 +1,4 @@
-//! Verdicts on payments whose acquirer takes no more money but holds a wrong amount: a person ends them.
+//! Verdicts on payments whose acquirer accepts no more money but has a wrong amount, which a person resolves.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};

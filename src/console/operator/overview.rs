@@ -1,4 +1,4 @@
-//! Home page: the state of the service at a glance. Each tile is red or green and links to details.
+//! Home page: the state of the service at a glance. Each tile is red or green, and links to details.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::console::kit::stream_permits::Watcher;
 use crate::jobs::JobName;
 use crate::nightly::BETWEEN_FAILURES;
 
-/// Numbers of waiting items that are normal; the alerts on backlogs look at minutes.
+/// Normal numbers of waiting items. The alerts on backlogs are based on minutes.
 const OVERDUE_IS_WELL: i64 = 100;
 const NOTICES_ARE_WELL: i64 = 100;
 const WEBHOOKS_ARE_WELL: i64 = 1_000;
@@ -41,13 +41,14 @@ struct OperatorOverviewPage {
 /// Judgement of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Light {
-    /// Nothing is to be done.
+    /// No action is needed.
     Well,
-    /// Something needs a person.
+    /// A person has to act.
     Bad,
     /// The value can't be read at the moment.
     Unknown,
-    /// Nothing was tried yet that would show it. That is normal after a start, and the verdict passes over it.
+    /// Nothing that would show the state has been tried yet. This is normal after a start, and is ignored in the
+    /// verdict.
     Untried,
 }
 
@@ -61,7 +62,7 @@ impl Light {
         if away.is_some() { Self::Unknown } else { Self::of(is_well) }
     }
 
-    /// Returns the end of its class in the style sheet.
+    /// Returns the suffix of its class in the style sheet.
     const fn class(self) -> &'static str {
         match self {
             Self::Well => "well",
@@ -261,13 +262,13 @@ fn acquirers(troubles: &Troubles, texts: &'static OperatorTexts, language: Langu
     }
 }
 
-/// Returns names behind the words that introduce them; `None` without names.
+/// Returns names after the words that introduce them; `None` if there are none.
 fn introduced(words: &str, names: &[String]) -> Option<String> {
     (!names.is_empty()).then(|| format!("{words} {}", names.join(", ")))
 }
 
 fn exceptions(troubles: &Troubles, texts: &'static OperatorTexts) -> Tile {
-    // Without the store this is the last count, and those that were open still are.
+    // Without the store, this is the last count, and exceptions that were open then still are.
     let light = match troubles.open_exceptions() {
         None => Light::Unknown,
         Some(0) => Light::of_stored(true, troubles.away.as_ref()),
@@ -301,7 +302,7 @@ fn waiting(
     }
 }
 
-/// Unconfirmed webhooks. They are bad if there are many, or if none at all is delivered.
+/// Returns the tile of unconfirmed webhooks. They are bad if there are many, or if none at all is delivered.
 fn webhooks(troubles: &Troubles, texts: &'static OperatorTexts, language: Language) -> Tile {
     let waiting = waiting(
         texts.operators.webhook_backlog,
@@ -327,7 +328,7 @@ fn ending(troubles: &Troubles, texts: &'static OperatorTexts) -> Tile {
         (_, 0) => Some("quitaapikeyends"),
         (_, _) => Some("quitaacquirercertificateends"),
     };
-    // Keys are counted in the store, certificates are known to this node.
+    // Keys are counted in the store; certificates are known to this node.
     let light = match runbook {
         None => Light::of_stored(true, troubles.away.as_ref()),
         Some(_) => Light::Bad,
@@ -355,7 +356,7 @@ fn failed_jobs(troubles: &Troubles, texts: &'static OperatorTexts, language: Lan
     };
     let note: Vec<_> = failed.iter().map(in_words).collect();
     let overruns = failed.iter().any(|(_, trouble)| matches!(trouble, JobTrouble::Overrun(_)));
-    // An outage of the store makes many fail, and says so itself. None of them hangs for that.
+    // An outage of the store makes many jobs fail, and is reported itself. It does not make a job hang.
     let light =
         if overruns { Light::Bad } else { Light::of_stored(failed.is_empty(), troubles.away.as_ref()) };
     Tile {
@@ -368,7 +369,7 @@ fn failed_jobs(troubles: &Troubles, texts: &'static OperatorTexts, language: Lan
     }
 }
 
-/// Nightly comparison of acquirers' lists; absent where nothing is compared.
+/// Returns the tile of the nightly comparison of acquirers' lists; `None` if nothing is compared.
 fn comparison(troubles: &Troubles, texts: &'static OperatorTexts) -> Option<Tile> {
     let comparison = troubles.comparison.as_ref()?;
     let has_failed = !comparison.failures.is_empty();

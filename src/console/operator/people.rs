@@ -146,7 +146,7 @@ pub(super) async fn act(
     Ok(see_other(format!("/people?done={done}")))
 }
 
-/// Finds an operator other than the visitor: nobody locks themselves out.
+/// Finds an operator other than the visitor, so that nobody locks themselves out.
 async fn another(
     visitor: &Operator,
     login: &str,

@@ -1,5 +1,4 @@
-//! Operators' sessions that this node has verified. While the store is unavailable, they permit viewing and nothing
-//! else.
+//! Operators' sessions that this node has verified. While the store is unavailable, they only permit viewing.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -14,7 +13,7 @@ use quita_services::people::SessionMemory;
 
 /// Time for which a session is accepted after the store last confirmed it.
 const BELIEVED_FOR: Duration = Duration::from_secs(4 * 3_600);
-/// Time limit for the store to confirm it again.
+/// Time limit for the store to confirm a session again.
 const CONFIRMED_WITHIN: Duration = Duration::from_secs(1);
 /// Maximum number of remembered sessions.
 const REMEMBERED: usize = 64;
@@ -26,13 +25,13 @@ pub(super) struct RecentSessions(Mutex<SessionCache>);
 #[derive(Default)]
 struct SessionCache {
     sessions: HashMap<String, (OperatorIdentity, Instant)>,
-    /// Number of times that sessions were forgotten. A store's answer from before the last time is not remembered.
+    /// Number of times that sessions were forgotten. Answers of the store from before the last time are not remembered.
     forgotten: u64,
 }
 
 impl RecentSessions {
-    /// Returns the operator of a session that continues, by the store's answer. A recently confirmed session also
-    /// continues while the store fails or takes too long; any other waits for the answer.
+    /// Returns the operator of a session that continues, according to the store. A recently confirmed session also
+    /// continues while the store fails or takes too long; any other one waits for the answer.
     pub(super) async fn confirm<E>(
         &self,
         token: &Secret<String>,
@@ -58,7 +57,7 @@ impl RecentSessions {
         Ok(said)
     }
 
-    /// Remembers that the store confirmed a session, unless sessions were forgotten since it was asked.
+    /// Remembers that the store confirmed a session, unless sessions were forgotten after the query began.
     fn note(&self, id: String, who: &OperatorIdentity, forgotten: u64) {
         let mut remembered = self.lock();
         if remembered.forgotten != forgotten {

@@ -1,4 +1,4 @@
-//! Reconciliation results by day and source, down to the line and its payment; also as a CSV file.
+//! Reconciliation results by day and source, down to the line and its payment; also available as a CSV file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ const HEAD: [&str; 17] = [
 struct ReconciliationPage {
     frame: OperatorFrame,
     rows: Vec<SourceRow>,
-    /// Addresses of the earlier days, and of the later ones if there are any.
+    /// Addresses of the earlier days, and of the later days if there are any.
     earlier: String,
     later: Option<String>,
     file: String,
@@ -96,7 +96,7 @@ struct LinesPage {
     frame: OperatorFrame,
     day: NaiveDate,
     source: Source,
-    /// Tabs: address, label, and true for the open one.
+    /// Tabs: address, label, and true for the selected one.
     tabs: Vec<(String, &'static str, bool)>,
     lines: Vec<StoredLine>,
     next: Option<String>,
@@ -113,7 +113,7 @@ impl LinesPage {
         Some(words.replace("{here}", here).replace("{there}", there))
     }
 
-    /// Returns the instalment of a receivable, and the day on which a line's money is or was paid out.
+    /// Returns the instalment of a receivable, and the day on which the line's money is or was paid out.
     fn of_charge(&self, line: &StoredLine) -> Vec<String> {
         let words = &self.frame.texts.operators;
         let language = self.frame.language();
@@ -145,14 +145,14 @@ fn name(verdict: LineVerdict, texts: &OperatorTexts) -> &'static str {
     }
 }
 
-/// Query parameters of the days shown: the last day.
+/// Query parameter of the days shown: the last day.
 #[derive(Deserialize)]
 pub(super) struct DaysQuery {
     #[serde(default)]
     until: String,
 }
 
-/// Returns the first and the last day asked for, and true if the last one is today.
+/// Returns the first and the last requested day, and true if the last one is today.
 fn days(console: &OperatorConsole, wanted: &DaysQuery) -> (NaiveDate, NaiveDate, bool) {
     let today = console.clock.now().sao_paulo_date();
     let until = wanted.until.parse().ok().filter(|until| *until < today).unwrap_or(today);
@@ -215,7 +215,7 @@ fn lines_address(
     format!("/reconciliation/lines?{}", query.finish())
 }
 
-/// Query parameters of the lines: source, day, optional verdict, and the id after which they begin.
+/// Query parameters of the lines: source, day, optional verdict, and the id after which they start.
 #[derive(Deserialize)]
 pub(super) struct LinesQuery {
     #[serde(default)]
@@ -256,8 +256,8 @@ pub(super) async fn lines(
     html(&LinesPage { frame, day, source, tabs, lines, next })
 }
 
-/// Handles `GET /reconciliation.csv`: streams every line of these days, page by page. Without its audit entry nothing
-/// is exported.
+/// Handles `GET /reconciliation.csv`: streams every line of these days, page by page. Nothing is exported unless the
+/// audit log entry was written.
 pub(super) async fn download(
     Settled(Confirmed { operator, .. }): Settled,
     console: Data<OperatorConsole>,
@@ -305,7 +305,7 @@ struct LineExport {
 }
 
 impl LineExport {
-    /// Returns the next page as lines. A failure aborts the download, so that nobody takes it for complete.
+    /// Returns the next page as lines. A failure aborts the download, so that nobody mistakes it for complete.
     async fn next(mut self) -> Option<(Result<Bytes, LineExportError>, Self)> {
         let source = self.sources.last()?.clone();
         let lines = self.page(source).await;

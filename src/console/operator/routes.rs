@@ -10,7 +10,7 @@ use super::{
 use crate::console::kit::page_error::PageError;
 use crate::console::kit::{assets, guard, outage};
 
-/// Registers every route. It must be registered last, as its scope matches everything that is left.
+/// Registers every route. It must be called last, because its scope matches all remaining paths.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     let scope = web::scope("")
         .app_data(PathConfig::default().error_handler(|_, _| PageError::NotFound.into()))

@@ -1,5 +1,5 @@
-//! Runbook page, from `docs/ops/RUNBOOK.md`. Everyone may read it: it holds no data of this installation, and is needed
-//! most while nobody can sign in.
+//! Runbook page, from `docs/ops/RUNBOOK.md`. Anyone may read it: it contains no data of this installation, and is
+//! needed most while nobody can sign in.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::console::kit::answer::html;
 use crate::console::kit::frame::Frame;
 use crate::console::kit::page_error::PageError;
 
-/// Time limit for the store to confirm a session. After it the page is shown as to anyone.
+/// Time limit for the store to confirm a session. After it, the page is shown as to a visitor without one.
 const CONFIRMED_WITHIN: Duration = Duration::from_secs(2);
 
 /// Rendered runbook; HTML in its source is escaped.
@@ -28,7 +28,7 @@ struct RunbookPage {
     text: &'static str,
 }
 
-/// Page for a visitor without a session: no navigation, and nothing of this installation.
+/// Page for a visitor without a session: no navigation, and no data of this installation.
 #[derive(Template)]
 #[template(path = "console/operator/open_runbook.html")]
 struct OpenRunbookPage {
@@ -52,8 +52,8 @@ fn render(text: &str) -> String {
     rendered
 }
 
-/// Sanitises the runbook: HTML is shown as text, and every heading gets the anchor that its links use. Links to files
-/// of the repository, which are not served, become text.
+/// Sanitises the runbook: HTML is shown as text, and every heading gets the anchor that links to it use. Links to
+/// repository files, which are not served, become text.
 #[expect(clippy::wildcard_enum_match_arm, reason = "what is neither a link nor a heading is kept as it is")]
 fn sanitised<'a>(events: impl Iterator<Item = Event<'a>>) -> Vec<Event<'a>> {
     let mut kept = Vec::new();
@@ -81,7 +81,7 @@ fn sanitised<'a>(events: impl Iterator<Item = Event<'a>>) -> Vec<Event<'a>> {
     kept
 }
 
-/// Gives the heading that ends here its anchor.
+/// Adds the anchor to the heading that ends here.
 #[expect(clippy::wildcard_enum_match_arm, reason = "what is neither a link nor a heading is kept as it is")]
 fn name_heading(events: &mut [Event<'_>]) {
     let mut name = String::new();

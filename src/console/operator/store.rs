@@ -1,4 +1,4 @@
-//! State of the store, live, and the nodes that work on it.
+//! State of the store, live, and the nodes that use it.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ struct StorePage {
     body: String,
 }
 
-/// Live part of the page: this node's view of store and nodes, without a query to the store.
+/// Live part of the page: this node's view of the store and the nodes, without querying the store.
 #[derive(Template)]
 #[template(path = "console/operator/store_body.html")]
 struct StoreBody {
@@ -38,7 +38,7 @@ struct StoreBody {
     away: Option<StoreAway>,
     form: StoreForm,
     nodes: Vec<NodeView>,
-    /// True if live nodes have been routing payments by different tables or accounts for minutes.
+    /// True if live nodes have been routing payments with different tables or accounts for minutes.
     routes_differ: bool,
 }
 
@@ -47,7 +47,7 @@ impl StoreBody {
         OutageWords::of(away.trouble, ConsoleKind::Operator, &self.texts.everywhere)
     }
 
-    /// Returns by how much the node's clock differs from this node's, or `None` if it does not.
+    /// Returns how much a node's clock differs from this node's, or `None` if it does not.
     fn clock(&self, view: &NodeView) -> Option<String> {
         let ahead_s = view.clock_ahead_s?;
         let texts = &self.texts.operators;

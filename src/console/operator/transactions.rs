@@ -50,13 +50,13 @@ struct TransactionBody {
     may_direct: bool,
     actor: Option<ActorView>,
     payment: Arc<Payment>,
-    /// Cost by the table of costs.
+    /// Cost according to the table of costs.
     reckoned: Option<Money>,
     now: Timestamp,
 }
 
 impl TransactionBody {
-    /// Returns what the acquirer took, beside what was reckoned.
+    /// Returns the cost stated by the acquirer, next to the calculated one.
     fn cost(&self) -> Option<String> {
         cost_beside(
             self.payment.state.cost,
@@ -138,7 +138,7 @@ async fn body(
     language: Language,
     may_direct: bool,
 ) -> Result<String, PageError> {
-    // Inspecting an actor sends it no message, which would keep it from being idle.
+    // Inspecting an actor sends it no message, which would prevent it from becoming idle.
     let actor = console.operators.inspect(id).await?;
     let payment = console.payments.read(id).await?.ok_or(PageError::NotFound)?;
     let texts = OperatorTexts::of(language);

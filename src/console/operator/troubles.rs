@@ -1,4 +1,4 @@
-//! Current problems as this node sees them, for the home page and for the navigation's counts.
+//! Current problems as this node sees them, for the home page and the counts in the navigation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -15,9 +15,9 @@ use crate::acquirers::ENDS_SOON_MS;
 use crate::jobs::{JobName, JobState, Rhythm};
 use crate::nightly::BETWEEN_FAILURES;
 
-/// Maximum number of exceptions counted; the page of exceptions says if there are more.
+/// Maximum number of exceptions counted; the exceptions page states if there are more.
 const COUNTED: usize = 1_000;
-/// Time for which a count is reused for every page.
+/// Time for which a count is reused on all pages.
 const FRESH_FOR: Duration = Duration::from_secs(5);
 /// Time limit for the store to list them.
 const TIME_OUT: Duration = Duration::from_secs(1);
@@ -27,8 +27,8 @@ const TIME_OUT: Duration = Duration::from_secs(1);
 pub(super) struct OpenExceptions(Mutex<Option<(Instant, BTreeMap<String, usize>)>>);
 
 impl OpenExceptions {
-    /// Returns the number of each kind. While the store does not answer, returns the last counts, or `None` if there
-    /// are none.
+    /// Returns the number of exceptions of each kind. While the store does not answer, returns the last counts, or
+    /// `None` if there are none.
     pub(super) async fn by_kind(&self, console: &OperatorConsole) -> Option<BTreeMap<String, usize>> {
         let mut counted = self.0.lock().await;
         let is_fresh = counted.as_ref().is_some_and(|(at, _)| at.elapsed() < FRESH_FOR);
@@ -50,39 +50,39 @@ impl OpenExceptions {
 /// Current problems, as the home page shows them.
 pub(super) struct Troubles {
     pub(super) away: Option<StoreAway>,
-    /// Reads of the store that fail while it answers otherwise.
+    /// Reads of the store that are failing while it answers otherwise.
     pub(super) failing_reads: Option<FailingReads>,
     pub(super) nodes: Vec<NodeView>,
-    /// True if live nodes have been routing payments by different tables or accounts for minutes.
+    /// True if live nodes have been routing payments with different tables or accounts for minutes.
     pub(super) routes_differ: bool,
     pub(super) routes: Vec<RouteHealth>,
-    /// Routes that open payments need and that are not configured.
+    /// Routes that open payments need but that are not configured.
     pub(super) missing_routes: Vec<RouteKey>,
     /// Open exceptions by kind; `None` if they could not be counted yet.
     pub(super) exceptions: Option<BTreeMap<String, usize>>,
-    /// Number of payments that are due and still waiting.
+    /// Number of payments that are due but still waiting.
     pub(super) overdue: i64,
     /// Number of payments with an unconfirmed event.
     pub(super) webhooks: i64,
-    /// Time since which attempts to deliver are made and none was confirmed, if that is a trouble.
+    /// Time since which delivery attempts have been made without any confirmation, if that is a problem.
     pub(super) webhooks_failing_since: Option<Timestamp>,
     /// Number of acquirers' notices waiting to be processed.
     pub(super) notices: i64,
     pub(super) ending_keys: i64,
     pub(super) ending_certificates: usize,
-    /// Background jobs of this node that run for too long, or whose last run failed, besides the nightly comparison's
-    /// failures.
+    /// Background jobs of this node that are running too long, or whose last run failed. Failures of the nightly
+    /// comparison are not included.
     pub(super) failed_jobs: Vec<(JobName, JobTrouble)>,
-    /// Nightly comparison of acquirers' lists; `None` where nothing is compared.
+    /// Nightly comparison of acquirers' lists; `None` if nothing is compared.
     pub(super) comparison: Option<NightlyComparison>,
 }
 
 /// Trouble of a background job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum JobTrouble {
-    /// Its last run failed, for this reason.
+    /// The last run failed, for this reason.
     Failed(String),
-    /// Its run goes on for so long, which is much longer than it should.
+    /// The current run has taken this long, which is much longer than expected.
     Overrun(Duration),
 }
 
@@ -94,11 +94,11 @@ impl JobTrouble {
     }
 }
 
-/// State of the nightly comparison, over all nodes.
+/// State of the nightly comparison, across all nodes.
 pub(super) struct NightlyComparison {
-    /// False until this node has looked for the first time.
+    /// False until this node has checked for the first time.
     pub(super) is_known: bool,
-    /// Failures that have not been made up for, on this node and on others that are alive.
+    /// Failures that have not been made up for, on this node and on other live nodes.
     pub(super) failures: Vec<String>,
 }
 
@@ -147,7 +147,7 @@ impl OperatorConsole {
         jobs.filter_map(|(rhythm, state)| Some((rhythm.name, JobTrouble::of(rhythm, state)?))).collect()
     }
 
-    /// Returns the state of the nightly comparison, or `None` where nothing is compared.
+    /// Returns the state of the nightly comparison, or `None` if nothing is compared.
     fn comparison<'n>(&self, nodes: &'n [NodeView]) -> Option<NightlyComparison> {
         let mut jobs = self.jobs.states().into_iter();
         let (_, own) = jobs.find(|(rhythm, _)| rhythm.name == JobName::NightlyComparison)?;
@@ -163,7 +163,7 @@ impl OperatorConsole {
     }
 }
 
-/// Names each failure once: those of this node, then those of others alone, with the addresses of these.
+/// Lists each failure once: those of this node, then those that only others have, with their addresses.
 fn named_once<'f>(own: Option<&'f str>, others: impl Iterator<Item = (&'f str, &'f str)>) -> Vec<String> {
     let own = own.map(|failures| (None, failures));
     let mut named: Vec<(Vec<&str>, &str)> = Vec::new();
@@ -171,11 +171,11 @@ fn named_once<'f>(own: Option<&'f str>, others: impl Iterator<Item = (&'f str, &
         own.into_iter().chain(others.map(|(address, failures)| (Some(address), failures)))
     {
         for failure in failures.split(BETWEEN_FAILURES) {
-            // A heartbeat has the beginning of a long text only.
+            // A heartbeat contains only the beginning of a long text.
             let is_same = |known: &str| known.starts_with(failure) || failure.starts_with(known);
             match named.iter_mut().find(|(_, known)| is_same(known)) {
                 None => named.push((address.into_iter().collect(), failure)),
-                // It is this node's own, which needs no address.
+                // This node's own failure needs no address.
                 Some((addresses, _)) if addresses.is_empty() => {}
                 Some((addresses, _)) => {
                     addresses.extend(address.filter(|address| !addresses.contains(address)));
@@ -210,7 +210,7 @@ impl Troubles {
         self.routes.iter().filter(|route| route.state == RouteState::Failing)
     }
 
-    /// Returns the methods of a mode that no acquirer takes, although some is configured for them.
+    /// Returns the methods of a mode that no acquirer accepts, although acquirers are configured for them.
     pub(super) fn closed(&self) -> BTreeSet<(Mode, Method)> {
         let kinds: BTreeSet<_> = self.routes.iter().map(|route| (route.mode, route.method)).collect();
         let takes = |kind: &(Mode, Method)| {
@@ -225,7 +225,7 @@ impl Troubles {
         self.routes.iter().filter(|route| !route.state.takes_new_payments())
     }
 
-    /// Returns the number of open routes that nothing is known about: no call was answered since the start.
+    /// Returns the number of open routes in an unknown state: no call has been answered since the start.
     pub(super) fn not_called(&self) -> usize {
         self.routes.iter().filter(|route| route.state == RouteState::NotCalled).count()
     }

@@ -1,7 +1,7 @@
 //! Extractors for operators who view or direct.
 //!
 //! A handler that changes something takes a [`DirectorForm`], or an [`OwnForm`] for the operator's own account. So it
-//! can skip neither the form token, nor the role, nor the proof of identity. While the store is unavailable, only
+//! can't skip the check of the form token, the role, or the proof of identity. While the store is unavailable, only
 //! viewing is permitted: see [`Operator`] and [`Confirmed`].
 
 use std::net::IpAddr;
@@ -34,11 +34,11 @@ const STORE_TIME_OUT: Duration = Duration::from_secs(5);
 pub(super) struct OperatorIdentity {
     pub(super) login: Login,
     pub(super) role: OperatorRole,
-    /// Duty to do before anything else.
+    /// Duty to be fulfilled before anything else.
     pub(super) duty: Option<Duty>,
 }
 
-/// Operator who views. While the store is unavailable, a session that it confirmed on this node is accepted.
+/// Operator who views pages. While the store is unavailable, a session that it confirmed to this node is accepted.
 pub(super) struct Operator {
     pub(super) who: OperatorIdentity,
     /// Counts of current problems, for the frame of a page.
@@ -48,7 +48,7 @@ pub(super) struct Operator {
     from: IpAddr,
 }
 
-/// Operator whom the store has confirmed for this very request, as every change and export requires.
+/// Operator whom the store has confirmed for this particular request, as every change and export requires.
 pub(super) struct Confirmed {
     pub(super) operator: Operator,
     signed: Signed<people::Operator>,
@@ -57,13 +57,13 @@ pub(super) struct Confirmed {
 /// Form for the operator's own account: sessions, the password, the second factor.
 pub(super) type OwnForm = SignedForm<Settled>;
 
-/// Form that may be sent before a second factor was set up.
+/// Form that may be sent before a second factor is set up.
 pub(super) type EnrollingForm = SignedForm<Enrolling>;
 
-/// Form that may be sent before the password was changed.
+/// Form that may be sent before the password is changed.
 pub(super) type EntrantForm = SignedForm<Entrant>;
 
-/// Form that directs something, sent by an operator with a permitting role and a recent proof of identity.
+/// Form for a directive, sent by an operator whose role permits it and who has given a recent proof of identity.
 pub(super) struct DirectorForm {
     pub(super) visitor: Operator,
     pub(super) form: Form,
@@ -109,7 +109,7 @@ impl Confirmed {
         let console = console_of(request)?;
         let signed_out = || PageError::signed_out(request);
         let token = console.accounts.cookies().session(request).ok_or_else(signed_out)?;
-        // The memory of this node is not asked here: what it remembers is good for viewing alone (decision 37).
+        // This node's cache is not used here: remembered sessions are only valid for viewing (decision 37).
         let asked = timeout(STORE_TIME_OUT, console.people.visit::<people::Operator>(token.expose()));
         let silent = || PageError::Unavailable("the store does not say whose session it is".into());
         let signed = asked.await.map_err(|_| silent())??.ok_or_else(signed_out)?;
@@ -196,12 +196,12 @@ confirmed!(
     []
 );
 confirmed!(
-    /// Operator who may still have to set up a second factor. Only the pages for that accept it.
+    /// Operator who may still have to set up a second factor. Only the pages for that step accept it.
     Enrolling,
     [Duty::SetUpFactor]
 );
 confirmed!(
-    /// Operator who may still have to change the password first. Only the pages for that accept it.
+    /// Operator who may still have to change the password first. Only the pages for that step accept it.
     Entrant,
     [Duty::SetUpFactor, Duty::ChangePassword]
 );
@@ -214,7 +214,7 @@ impl FromRequest for DirectorForm {
         let (request, sent) = (request.clone(), OwnForm::from_request(request, payload));
         Box::pin(async move {
             let SignedForm { visitor: Settled(visitor), form } = sent.await?;
-            // The role is checked before a proof is asked for: who may not direct would prove it for nothing.
+            // The role is checked before a proof is requested: operators who may not direct would give it for nothing.
             visitor.operator.must_direct()?;
             let accounts = &console_of(&request)?.accounts;
             accounts.require_recent_proof(&request, &visitor.holder(), &form).await?;
@@ -223,7 +223,7 @@ impl FromRequest for DirectorForm {
     }
 }
 
-/// Operator who watches a page, or downloads.
+/// Operator who is watching a page or downloading.
 #[derive(Clone)]
 pub(super) struct WatchingOperator {
     pub(super) who: OperatorIdentity,
@@ -235,13 +235,13 @@ impl WatchingOperator {
         Self { who: operator.who, token: operator.token }
     }
 
-    /// Returns the watcher for the limits on streams.
+    /// Returns the watcher for the stream limits.
     pub(super) fn watcher(&self) -> Watcher {
         Watcher { merchant: None, login: self.who.login.to_string() }
     }
 
-    /// Returns true while the session continues, with the same operator in the same role. An unavailable store ends
-    /// nothing: operators watch especially then.
+    /// Returns true while the session continues, with the same operator in the same role. An unavailable store ends no
+    /// session: that is when operators need to watch most.
     pub(super) async fn goes_on(&self, console: &OperatorConsole) -> bool {
         match who_is(console, &self.token, VisitCause::ByItself).await {
             Ok(who) => who.is_some_and(|who| who == self.who),
@@ -250,15 +250,15 @@ impl WatchingOperator {
     }
 }
 
-/// Cause of a request: a person, which keeps the session alive, or a page that stays open.
+/// Cause of a request: a person, which keeps the session alive, or a page that is left open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum VisitCause {
     ByHand,
     ByItself,
 }
 
-/// Returns the operator of this token. While the store is unavailable, a session that it confirmed here is accepted,
-/// for viewing only.
+/// Returns the operator of this token. While the store is unavailable, a session that it confirmed to this node is
+/// accepted for viewing only.
 async fn who_is(
     console: &OperatorConsole,
     token: &Secret<String>,

@@ -1,4 +1,4 @@
-//! Words for the values that operators see. A new value does not compile until it has its words.
+//! Words for the values that operators see. A new value does not compile until it has words.
 
 use quita_actors::{RouteState, Thousandths};
 use quita_domain::control::RouteDirective;
@@ -22,7 +22,7 @@ pub(super) const fn state(state: RouteState, texts: &OperatorTexts) -> &'static 
     }
 }
 
-/// Returns the word on the button of a directive.
+/// Returns the label of a directive's button.
 pub(super) const fn directive(directive: RouteDirective, texts: &OperatorTexts) -> &'static str {
     let texts = &texts.operators;
     match directive {
@@ -32,7 +32,7 @@ pub(super) const fn directive(directive: RouteDirective, texts: &OperatorTexts) 
     }
 }
 
-/// Returns the word on the button of an action, and its effect.
+/// Returns the label of an action's button, and its effect.
 pub(super) const fn action(action: ExceptionAction, texts: &OperatorTexts) -> (&'static str, &'static str) {
     let texts = &texts.operators;
     match action {
@@ -84,7 +84,7 @@ pub(super) fn measured(time: Option<&Thousandths>, language: Language) -> String
     time.map_or_else(|| "–".into(), |time| language.microseconds(time.get()))
 }
 
-/// Returns the name of a kind of exception. A kind of another version is returned as it is.
+/// Returns the name of a kind of exception. A kind from another version is returned unchanged.
 pub(crate) fn kind(kind: &str, language: Language) -> &str {
     match kind {
         "too_early" => language.pick("Aviso cedo demais", "A notice that came too early"),
@@ -125,7 +125,7 @@ pub(crate) fn kind(kind: &str, language: Language) -> &str {
     }
 }
 
-/// Returns the advice for an exception. The stored text is English; the Portuguese says the same.
+/// Returns the advice for an exception. The stored text is in English; the Portuguese text says the same.
 pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a str {
     if language == Language::English {
         return stored;

@@ -1,6 +1,6 @@
 //! Parts that a page always has, and the words of its form.
 //!
-//! A page whose form is missing, or asks for something else, may contain nothing that this version does not write.
+//! A page whose form is missing, or asks for something else, may contain only markup that this version writes.
 
 use std::collections::BTreeSet;
 
@@ -20,14 +20,14 @@ use crate::http::pages::checkout_words::{sold_out, state_of_link};
 /// Status of a page that shows an error.
 const ERROR: &str = "error";
 
-/// Fields of every form, which are shown where the shop knows them.
+/// Fields of every form. If the shop knows a value, the page shows it in place of an input.
 const ALWAYS: [&str; 4] = ["name", "document", "email", "tel"];
 
-/// Words of the form in one language, read from what the template writes.
+/// Words of the form in one language, taken from the template's output.
 struct FormWords {
-    /// Fields with their labels.
+    /// Fields and their labels.
     labels: BTreeSet<(String, String)>,
-    /// Attributes of the card's part, with the words that the page's script shows.
+    /// Attributes of the card part, with the words that the page's script shows.
     card: Vec<(String, String)>,
 }
 
@@ -87,12 +87,12 @@ fn form_page(language: Language) -> CheckoutPage {
     }
 }
 
-/// Returns the labels among pieces, each with its text if it holds nothing else.
+/// Returns the labels among the pieces, each with its text if it contains nothing else.
 fn labels(pieces: &[Piece]) -> impl Iterator<Item = (&Tag, Option<&str>)> {
     texts_of(pieces, |tag| tag.name == "label")
 }
 
-/// Returns elements, each with its text if it holds nothing else.
+/// Returns elements, each with its text if it contains nothing else.
 fn texts_of(pieces: &[Piece], is_meant: impl Fn(&Tag) -> bool) -> impl Iterator<Item = (&Tag, Option<&str>)> {
     pieces.iter().enumerate().filter_map(move |(place, piece)| {
         let Piece::Start(tag) = piece else { return None };
@@ -116,7 +116,7 @@ fn is_known_status(status: &str) -> bool {
 }
 
 impl Judge<'_> {
-    /// Compares the status, and what a page of this status always has.
+    /// Compares the status, and the parts that a page with this status always has.
     pub(super) fn status(&mut self) {
         let mains = tags(self.pieces).filter(|tag| tag.name == "main").count();
         if mains != 1 {
@@ -132,7 +132,7 @@ impl Judge<'_> {
         self.found.status = Some(status.to_owned()).filter(|status| is_known_status(status));
     }
 
-    /// Compares the form of a page on which payments begin.
+    /// Compares the form of a page on which payments start.
     fn open_form(&mut self) {
         let forms = tags(self.pieces).filter(|tag| tag.name == "form").count();
         if forms != 1 {
@@ -158,7 +158,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Compares labels and the card's words: a payer types what a label asks for.
+    /// Compares labels and the card part's words: payers type what a label asks for.
     pub(super) fn words(&mut self) {
         let is_english = |tag: &Tag| tag.name == "html" && tag.attribute("lang") == Some("en");
         let language =

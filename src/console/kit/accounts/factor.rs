@@ -1,4 +1,4 @@
-//! One's own second factor: setting it up with an authenticator, renewing recovery codes, removing it.
+//! The visitor's own second factor: setting it up with an authenticator, renewing recovery codes, removing it.
 
 use actix_web::{HttpRequest, HttpResponse};
 use quita_domain::audit::AuditAction;

@@ -1,4 +1,4 @@
-//! Account page, as far as both consoles show the same: second factor, sessions, password.
+//! Account page, as far as both consoles share it: second factor, sessions, password.
 
 mod mail;
 mod webhook;
@@ -29,9 +29,9 @@ pub(crate) struct AccountPart {
     pub(crate) set_up_address: String,
     /// Sessions: the current one first, then by last use, newest first.
     pub(crate) sessions: Vec<SessionRow>,
-    /// Choices about messages by e-mail, where this service sends the person any.
+    /// Choices about messages by e-mail, if this service sends the person any.
     pub(crate) mail_choices: Option<Vec<MailChoice>>,
-    /// Receiver of messages by webhook, if the person may get any.
+    /// Receiver of messages by webhook, if the person may have one.
     pub(crate) webhook: Option<WebhookForm>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct AccountPart {
 pub(crate) struct SessionRow {
     pub(crate) id: String,
     pub(crate) browser: Option<String>,
-    /// Complete `User-Agent` of the browser.
+    /// Complete `User-Agent` header of the browser.
     pub(crate) said: String,
     pub(crate) address: String,
     pub(crate) began: Timestamp,

@@ -46,7 +46,7 @@ impl Accounts {
         let form = Form::read(request, payload, self.cookies.visit(request).as_ref()).await?;
         let email = form.text("email");
         let next = form.text("next");
-        // Counted before the password is hashed, because hashing is what an attacker would have this node do.
+        // Counted before the password is hashed, because hashing is the work that an attacker would make this node do.
         let line = match self.attempts.count(email, from, self.device_of(arrival, email)) {
             Ok(line) => line,
             Err(wait) => {
@@ -67,14 +67,14 @@ impl Accounts {
         let Some(session) = session else {
             tracing::warn!(client.address = %from, door = self.door().as_str(), "somebody could not sign in");
             self.note_refused(email, from, Why::Wrong).await;
-            // An unknown account and a wrong password look alike, so accounts can't be found out here.
+            // An unknown account and a wrong password look the same, so this page does not reveal which accounts exist.
             let page = SignInPage { has_failed: true, email: email.into(), ..SignInPage::new(next) };
             return show_form(self.cookies, request, page, StatusCode::UNPROCESSABLE_ENTITY);
         };
         match session.stage {
             SessionStage::Half => {
                 let code = with_next(&Self::address("/sign-in/code"), &Self::own_address(next));
-                // Half a session opens nothing but the page for the code.
+                // A session before its second factor gives access only to the page for the code.
                 Ok(see_other_with(self.cookies.begin(&session.token), code))
             }
             SessionStage::Whole => self.welcome(arrival, &session, "password", next).await,
@@ -170,7 +170,8 @@ impl Accounts {
         Ok(see_other_with(self.cookies.begin(&session.token), Self::own_address(next)))
     }
 
-    /// Begins a session in this browser, marks the browser as known, and redirects to the address the visitor wanted.
+    /// Starts a session in this browser, marks the browser as known, and redirects to the address that the visitor
+    /// requested.
     pub(crate) fn admit<S: Someone>(
         &self,
         arrival: &Arrival<'_>,
@@ -198,7 +199,7 @@ impl Accounts {
         self.admit(arrival, session, next)
     }
 
-    /// Returns the token of the session and the progress of its sign-in.
+    /// Returns the token of the session, and the progress of its sign-in.
     async fn progress<S: Someone>(
         &self,
         arrival: &Arrival<'_>,

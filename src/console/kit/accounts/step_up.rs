@@ -1,4 +1,4 @@
-//! Step-up authentication before actions that must stay out of reach of a stolen session.
+//! Step-up authentication before actions that a stolen session must not allow.
 //!
 //! A proof given within the last five minutes is enough. Otherwise a page asks for the second factor, or for the
 //! password if there is none. It then sends the same form again with the proof.
@@ -29,19 +29,19 @@ impl Accounts {
         holder: &AccountHolder<S>,
         form: &Form,
     ) -> Result<(), PageError> {
-        // A proof that comes with the form is checked even if an
-        // earlier one would do: a wrong one must not pass unnoticed.
+        // A proof that comes with the form is checked even if an earlier one would suffice: a wrong one must not pass
+        // unnoticed.
         if form.text(PROOF_FIELD).is_empty() && self.people.is_confirmed(&holder.signed.session) {
             return Ok(());
         }
         self.require_proof(request, holder, form).await
     }
 
-    /// Requires a fresh proof by the second factor if there is one. Otherwise behaves as
+    /// Requires a fresh proof by the second factor if there is one. Otherwise behaves like
     /// [`Accounts::require_recent_proof`].
     ///
     /// # Errors
-    /// As [`Accounts::require_recent_proof`].
+    /// Same as for [`Accounts::require_recent_proof`].
     pub(super) async fn require_factor_or_recent_proof<S: Someone>(
         &self,
         request: &HttpRequest,
@@ -57,7 +57,7 @@ impl Accounts {
     /// Requires a proof with this form, however recent the last one was.
     ///
     /// # Errors
-    /// As [`Accounts::require_recent_proof`].
+    /// Same as for [`Accounts::require_recent_proof`].
     pub(crate) async fn require_proof<S: Someone>(
         &self,
         request: &HttpRequest,
@@ -67,7 +67,7 @@ impl Accounts {
         if form.text(PROOF_FIELD).is_empty() {
             return Err(self.ask_proof(request, holder, form, false));
         }
-        // Counted before the proof is checked: a thief of a session could otherwise guess as fast as the node hashes.
+        // Counted before the proof is checked: otherwise a session thief could guess as fast as the node hashes.
         self.count_proof(holder).await?;
         match self.prove(holder, form).await {
             Ok(()) => Ok(()),
@@ -92,7 +92,7 @@ impl Accounts {
         Ok(())
     }
 
-    /// Records a refused proof in the audit log, unless the proof was never checked.
+    /// Records a refused proof in the audit log, unless it was never checked.
     pub(super) async fn note_refused_proof<S: Someone>(
         &self,
         holder: &AccountHolder<S>,

@@ -24,7 +24,7 @@ use crate::console::merchant::visitor::{ApplicationChange, Visitor};
 use crate::sample_request;
 use quita_services::access::{DEFAULT_KEY_LIFE, NewKey};
 
-/// Action on a key, after a confirmation.
+/// Action on a key that requires a confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum KeyAction {
@@ -72,7 +72,7 @@ pub(crate) async fn create(
     show_once(&visitor, mode, &console, &key, &scopes, address_of(mode, &application.name))
 }
 
-/// Reads the kind of a new key, and the scopes of a secret one.
+/// Reads the kind of a new key, and the scopes if it is a secret one.
 fn read_powers(form: &Form) -> Result<(KeyKind, Vec<Scope>), PageError> {
     if form.text("kind") == "publishable" {
         return Ok((KeyKind::Publishable, Vec::new()));
@@ -85,7 +85,7 @@ fn read_powers(form: &Form) -> Result<(KeyKind, Vec<Scope>), PageError> {
     Ok((KeyKind::Secret, scopes))
 }
 
-/// Reads the days until the key expires, or `never`; empty means a year.
+/// Parses the number of days until the key expires, or `never`; empty means a year.
 fn read_expiry(text: &str) -> Result<Option<Duration>, PageError> {
     match text {
         "" => return Ok(Some(DEFAULT_KEY_LIFE)),

@@ -1,4 +1,4 @@
-//! Page of one application: its keys, its webhook secrets, its test events.
+//! Page of one application: its keys, webhook secrets, and test events.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, Query};
@@ -27,7 +27,7 @@ struct ApplicationPage {
     /// Address of this page.
     base: String,
     keys: Vec<ApiKey>,
-    /// Secrets that sign in this mode now, newest first.
+    /// Secrets with which this mode signs now, newest first.
     secrets: Vec<OpenSecret>,
     now: Timestamp,
     exchange: Option<Exchange>,
@@ -35,7 +35,7 @@ struct ApplicationPage {
 }
 
 impl ApplicationPage {
-    /// Returns the kind of badge of a key, and its word.
+    /// Returns the badge kind of a key's state, and its word.
     fn state(&self, key: &ApiKey) -> (&'static str, &'static str) {
         let texts = &self.frame.texts.applications;
         match key.revoked_at {
@@ -49,7 +49,7 @@ impl ApplicationPage {
         self.keys.iter().filter(|key| key.is_live(self.now)).count()
     }
 
-    /// Returns the keys that work though a page in a browser has shown them.
+    /// Returns the keys that are still valid although a page in a browser has shown them.
     fn exposed_keys(&self) -> Vec<&ApiKey> {
         self.keys.iter().filter(|key| key.is_exposed(self.now)).collect()
     }
@@ -63,7 +63,7 @@ impl ApplicationPage {
         self.application.endpoints.of(self.frame.bar.mode)
     }
 
-    /// Returns enough of a secret to distinguish it from another.
+    /// Returns enough of a secret to distinguish it from others.
     fn excerpt(secret: &OpenSecret) -> String {
         let last: Vec<char> = secret.secret.expose().chars().rev().take(4).collect();
         format!("whsec_…{}", last.into_iter().rev().collect::<String>())
@@ -100,7 +100,7 @@ fn notice(texts: &MerchantTexts, done: &str) -> Option<&'static str> {
     }
 }
 
-/// Renders the page, with the exchange of a test event if there was one.
+/// Renders the page, including the exchange of a test event if there was one.
 pub(super) async fn render(
     visitor: &Visitor,
     mode: Mode,
@@ -130,7 +130,7 @@ pub(super) async fn render(
     html(&page)
 }
 
-/// Finds the application of this name, of the visitor's merchant.
+/// Finds the application with this name among those of the visitor's merchant.
 pub(super) async fn own(
     visitor: &Visitor,
     name: &str,

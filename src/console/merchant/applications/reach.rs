@@ -16,7 +16,7 @@ use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::ApplicationChange;
 use quita_services::access::{origins_in_words, until_read_everywhere, url_in_words};
 
-/// Handles `POST /console/{mode}/applications/{name}/endpoint`. An empty address takes the endpoint away.
+/// Handles `POST /console/{mode}/applications/{name}/endpoint`. An empty address removes the endpoint.
 pub(crate) async fn set_endpoint(
     request: HttpRequest,
     change: ApplicationChange,
@@ -33,7 +33,7 @@ pub(crate) async fn set_endpoint(
         Some(form.address("url", allowed, MerchantTexts::current().applications.bad_url)?)
     };
     if mode == Mode::Live {
-        // Events that go elsewhere would outlast a stolen session.
+        // Events sent to another address would outlast a stolen session.
         console.accounts.require_recent_proof(&request, &visitor.holder(), &form).await?;
     }
     let name = application.name.clone();
@@ -49,8 +49,8 @@ pub(crate) async fn set_endpoint(
     Ok(see(mode, &name, "endpoint"))
 }
 
-/// Handles `POST /console/{mode}/applications/{name}/origins`. The form has one origin on each line; none takes all
-/// away.
+/// Handles `POST /console/{mode}/applications/{name}/origins`. The form has one origin per line; an empty one removes
+/// all.
 pub(crate) async fn set_origins(
     request: HttpRequest,
     change: ApplicationChange,

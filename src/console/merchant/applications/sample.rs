@@ -1,4 +1,4 @@
-//! Sample of a paid payment, the subject of a test event. It passes the same steps as a real one and is stored nowhere.
+//! Sample of a paid payment for test events. It passes the same steps as a real one, but is never stored.
 
 use quita_domain::acquiring::{ChargeAnswer, Fact, Issued, Settlement};
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
@@ -14,7 +14,7 @@ use crate::sample_request;
 /// Acquirer of the sample payment.
 const ACQUIRER: &str = "sandbox";
 
-/// Returns a payment of this mode that was created and paid just now. `None` if the domain refused a step, which is a
+/// Returns a payment in this mode that was created and paid just now. `None` if the domain refused a step, which is a
 /// bug.
 pub(super) fn paid_payment(
     merchant: &MerchantId,

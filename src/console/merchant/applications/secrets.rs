@@ -1,4 +1,4 @@
-//! Webhook secrets of an application, one for each mode: shown once when they are created, and rotated.
+//! Webhook secrets of an application, one for each mode: shown once on creation, and rotated.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};

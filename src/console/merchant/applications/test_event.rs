@@ -1,4 +1,4 @@
-//! Test events: one is sent at once to an address, and the exchange is shown.
+//! Test events: one is sent immediately to an address, and the exchange is shown.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -24,10 +24,10 @@ use quita_services::audit::audited_address;
 /// Request of a test event, and its outcome.
 pub(crate) struct Exchange {
     pub(crate) url: String,
-    /// Request as it was sent, head and body, for reading.
+    /// Request as sent, head and body, for people to read.
     pub(crate) request: String,
     pub(crate) attempt: DeliveryAttempt,
-    /// Detail of having no answer, which is shown here and stored nowhere.
+    /// Detail of a missing answer, which is shown here but never stored.
     pub(crate) detail: Option<FailureDetail>,
 }
 
@@ -42,7 +42,7 @@ impl Exchange {
         outcome_of(&self.attempt, Language::current())
     }
 
-    /// Returns the beginning of the answer, or the detail of having none.
+    /// Returns the beginning of the answer, or the detail of a missing one.
     pub(crate) fn answer(&self) -> String {
         let texts = &MerchantTexts::current().applications;
         let Self { attempt, detail, .. } = self;

@@ -1,4 +1,4 @@
-//! Health of webhook receivers, by their recent responses.
+//! Health of webhook receivers, judged by their recent responses.
 
 use std::collections::BTreeMap;
 
@@ -31,13 +31,13 @@ pub(super) struct ReceiverHealth {
 }
 
 impl ReceiverHealth {
-    /// Returns the share of attempts that were confirmed, in percent.
+    /// Returns the share of confirmed attempts, in percent.
     pub(super) fn percent(&self) -> usize {
         self.confirmed.saturating_mul(100).checked_div(self.attempts).unwrap_or(100)
     }
 }
 
-/// Returns the receivers of the newest payments, the worst first, and the number of deliveries examined.
+/// Returns the receivers of the newest payments, worst first, and the number of deliveries examined.
 pub(super) async fn read(
     filter: &DeliveryFilter,
     console: &MerchantConsole,

@@ -1,4 +1,4 @@
-//! Redelivery of everything that was given up since a time, to every receiver or to one.
+//! Redelivery of everything given up since a given time, to every receiver or to one.
 
 mod given_up;
 
@@ -24,7 +24,7 @@ use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 use given_up::{Chosen, MOST_AT_ONCE, Redelivered};
 
-/// Period that the form suggests, and the unit to which its beginning is rounded.
+/// Period that the form suggests, and the unit to which its start is rounded.
 const SUGGESTED_MS: i64 = 24 * 3_600_000;
 const MINUTE_MS: i64 = 60_000;
 /// Maximum number of characters of a host and its port (RFC 1035, section 2.3.4).
@@ -100,13 +100,13 @@ pub(crate) async fn act(
     Ok(see_other(format!("{}/deliveries?redelivered={count}{rest}", base_of(mode))))
 }
 
-/// Returns the confirmation of what was done.
+/// Returns the confirmation of a redelivery.
 pub(super) fn notice(frame: &MerchantFrame, count: usize) -> String {
     let count = frame.language().count(u64::try_from(count).unwrap_or(u64::MAX));
     frame.texts.deliveries.redelivered.replace("{count}", &count)
 }
 
-/// Returns the query with which a page continues a redelivery.
+/// Returns the query for continuing a redelivery.
 pub(super) fn query_of(since: Timestamp, receiver: &str, after: Option<Cursor>) -> String {
     form_urlencoded::Serializer::new(String::new())
         .append_pair("since", &field_of(since))
@@ -115,14 +115,14 @@ pub(super) fn query_of(since: Timestamp, receiver: &str, after: Option<Cursor>) 
         .finish()
 }
 
-/// Reads the value of a date and time field, in Brasília's time.
+/// Parses the value of a date and time field, in Brasília's time zone.
 pub(super) fn read_time(text: &str) -> Option<Timestamp> {
     let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
     let local = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())?;
     Timestamp::from_sao_paulo(local)
 }
 
-/// Returns a time as such a field takes it: `2026-11-21T18:36`, with seconds if there are any.
+/// Returns a time in the format of such a field: `2026-11-21T18:36`, with seconds unless they are zero.
 fn field_of(at: Timestamp) -> String {
     let local = at.in_sao_paulo();
     let form = if local.second() == 0 { "%Y-%m-%dT%H:%M" } else { "%Y-%m-%dT%H:%M:%S" };

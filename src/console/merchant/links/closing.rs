@@ -1,4 +1,4 @@
-//! Closing a link, with or without the payments that wait.
+//! Closing of a link, with or without its pending payments.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -15,7 +15,7 @@ use crate::console::merchant::mode::{InMode, base_of};
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 use crate::http::{ErrorCode, link_payments, links as api};
 
-/// Field of the form that cancels what waits.
+/// Form field that requests the cancellation of pending payments.
 const CANCEL_PENDING: &str = "cancelPending";
 
 /// Handles `GET /console/{mode}/links/{id}/close`.

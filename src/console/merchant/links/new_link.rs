@@ -1,4 +1,4 @@
-//! The form for a new link. It becomes a body of the API, so that the same rules hold.
+//! Form for a new link. It is converted to an API body, so the same rules apply.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -26,17 +26,17 @@ use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 use crate::http::links as api;
 
-/// Longest time until a link expires, in days.
+/// Maximum number of days until a link expires.
 const MOST_DAYS: u64 = 365;
 
 #[derive(Template)]
 #[template(path = "console/merchant/new_link.html")]
 struct NewLinkPage {
     frame: MerchantFrame,
-    /// Idempotency key of the form: it makes one link however often it is sent.
+    /// Idempotency key of the form, which creates only one link even if it is sent repeatedly.
     key: Uuid,
     entered: EnteredLink,
-    /// Methods that acquirers of the mode take.
+    /// Methods that the acquirers of the mode accept.
     offered: Vec<Method>,
     mistakes: Vec<LinkMistake>,
 }
@@ -81,14 +81,14 @@ impl LinkMistake {
         Self { field: field.into(), label, sentence: sentence.into() }
     }
 
-    /// Returns the mistake for a rule of the API that the body breaks.
+    /// Returns the mistake for an API rule that the body violates.
     fn of(violation: &Violation, language: Language) -> Self {
         let field = field_of(violation);
         Self::new(field, language.of_wording(&violation.message), MerchantTexts::of(language))
     }
 }
 
-/// Returns the field of the body without a place in its list.
+/// Returns the field of the body, without an index into its list.
 fn field_of(violation: &Violation) -> &str {
     violation.field.split('[').next().unwrap_or_default()
 }
@@ -100,10 +100,10 @@ struct EnteredLink {
     amount: String,
     description: String,
     methods: Vec<String>,
-    /// Most instalments of a card.
+    /// Maximum number of instalments of a card.
     installments: String,
     uses: String,
-    /// Days on which the link is valid, today included.
+    /// Number of days on which the link is valid, including today.
     days: String,
     reference: String,
 }
@@ -123,7 +123,7 @@ impl EnteredLink {
         }
     }
 
-    /// Reads the values, by the rules of the API.
+    /// Parses the values according to the rules of the API.
     fn parse(
         &self,
         now: Timestamp,
@@ -141,7 +141,7 @@ impl EnteredLink {
         if expires_at.is_none() && !self.days.is_empty() {
             own.push(LinkMistake::new("expiresAt", texts.bad_days, all));
         }
-        // Without an amount the other fields are checked all the same.
+        // The other fields are checked even without an amount.
         let body = self.body(amount.unwrap_or(Money::from_cents(1)), expires_at);
         match parse(body.as_bytes(), now, limits) {
             Ok(parsed) if own.is_empty() => Ok(parsed),
@@ -153,7 +153,7 @@ impl EnteredLink {
         }
     }
 
-    /// Returns the end of the last day. It is the same however often the form is sent on one day.
+    /// Returns the end of the last day. It stays the same if the form is sent repeatedly on one day.
     fn expires_at(&self, now: Timestamp) -> Option<Timestamp> {
         let days = self.days.parse::<u64>().ok().filter(|days| (1..=MOST_DAYS).contains(days))?;
         let last = now.sao_paulo_date().checked_add_days(Days::new(days.saturating_sub(1)))?;
@@ -169,7 +169,7 @@ impl EnteredLink {
             (String::from("methods"), json!(self.methods)),
         ]);
         let whole = |text: &str| text.parse::<u64>().map_or_else(|_| json!(text), Value::from);
-        // Without cards there are no instalments, whatever stands in the field.
+        // Without cards there are no instalments, whatever the field contains.
         let has_cards = self.methods.iter().any(|method| method == Method::CreditCard.label());
         let installments = if has_cards { self.installments.trim() } else { "" };
         let optional = [
@@ -184,7 +184,7 @@ impl EnteredLink {
         Value::Object(body).to_string()
     }
 
-    /// Clears the fields that hold a card number: no page repeats one.
+    /// Clears the fields that contain a card number: no page repeats one.
     fn without_card_numbers(mut self) -> Self {
         let texts = [
             &mut self.title,
@@ -252,7 +252,7 @@ pub(crate) async fn create(
         Ok(parsed) => parsed,
         Err(mistakes) => return again(entered, mistakes),
     };
-    // No `Idempotency-Key` of a merchant has a blank.
+    // The `Idempotency-Key` of a merchant never contains a space.
     let made = api::make(&console.edge, visitor.owner(mode), parsed, Some(&format!("console {key}"))).await;
     let (link, is_replay) = match made {
         Ok(made) => made,

@@ -17,7 +17,7 @@ pub(super) struct MovementRow {
     pub(super) method: Method,
     /// Colour class of the status, and its word.
     pub(super) status: (&'static str, &'static str),
-    /// Reason of a failure, in the acquirer's words.
+    /// Reason for a failure, in the acquirer's words.
     pub(super) reason: Option<String>,
     pub(super) at: Option<Timestamp>,
     pub(super) won_at: Option<Timestamp>,

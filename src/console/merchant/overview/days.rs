@@ -1,4 +1,4 @@
-//! Cache of daily figures: a month of many payments takes time to add up.
+//! Cache of daily figures: a month with many payments takes time to sum up.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,24 +13,24 @@ use tokio::time::Instant;
 
 /// Number of days shown.
 const DAYS: u64 = 30;
-/// Cache lifetime of the figures of today, and of earlier days, which change little.
+/// Cache lifetime of today's figures, and of those of earlier days, which change little.
 const TODAY_KEPT: Duration = Duration::from_secs(10);
 const EARLIER_KEPT: Duration = Duration::from_secs(600);
-/// Maximum number of cached days, over all merchants.
+/// Maximum number of cached days, across all merchants.
 const KEPT: usize = 20_000;
 
 type Key = (MerchantId, Mode, NaiveDate);
 
-/// Figures of one day in Brasília's time.
+/// Figures of one day in Brasília's time zone.
 pub(super) struct Day {
     pub(super) date: NaiveDate,
     pub(super) figures: Arc<[Figure]>,
 }
 
-/// Figures, with the time at which they were added up.
+/// Figures, with the time at which they were calculated.
 type CachedFigures = (Instant, Arc<[Figure]>);
 
-/// Figures that were added up lately.
+/// Recently calculated figures.
 #[derive(Default)]
 pub(crate) struct Days(Mutex<HashMap<Key, CachedFigures>>);
 

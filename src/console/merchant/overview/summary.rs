@@ -8,15 +8,15 @@ use quita_domain::status::Status;
 pub(super) struct Summary {
     /// Number of payments created.
     pub(super) created: u64,
-    /// Number of payments that were paid, whatever came after.
+    /// Number of payments that were paid, whatever happened later.
     pub(super) paid: u64,
-    /// Their total, in cents.
+    /// Total of these payments, in cents.
     pub(super) paid_cents: u64,
     /// Number of payments paid or authorised.
     approved: u64,
     /// Number of payments that ended unpaid.
     missed: u64,
-    /// Number of paid payments, by class of time to paid.
+    /// Number of paid payments by class of time to paid.
     paid_within: [u64; PAID_WITHIN_MS.len()],
     /// Number of paid payments that took longer than the last class.
     paid_later: u64,
@@ -45,7 +45,7 @@ impl Summary {
         self
     }
 
-    /// Returns the approved share of the payments that ended, per mille. `None` if none ended.
+    /// Returns the approved share of the payments that have ended, per mille. `None` if none has.
     pub(super) fn approval_per_mille(&self) -> Option<u64> {
         let ended = self.approved.saturating_add(self.missed);
         self.approved.saturating_mul(1_000).saturating_add(ended / 2).checked_div(ended)

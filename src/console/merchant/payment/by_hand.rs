@@ -1,5 +1,5 @@
-//! Manual moves of a sandbox payment, as its payer or time would make them. Test mode only: nothing else moves money by
-//! a click.
+//! Manual moves of a sandbox payment, in place of its payer or of time. Only in test mode: otherwise no click moves
+//! money.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -22,10 +22,10 @@ use crate::console::merchant::mode::{InMode, base_of};
 use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 
-/// Actions offered by the page of a payment. A refund has a button of its own, in every mode.
+/// Actions offered on the page of a payment. A refund has its own button in every mode.
 const OFFERED: [SandboxAction; 3] = [SandboxAction::Pay, SandboxAction::Expire, SandboxAction::Chargeback];
 
-/// Lists the manual actions that a payment allows now; none unless a sandbox took it.
+/// Lists the manual actions that a payment allows now; none unless a sandbox accepted it.
 pub(super) fn possible(payment: &Payment, console: &MerchantConsole) -> Vec<SandboxAction> {
     let is_pretended = payment.owner.mode == Mode::Test
         && payment.acquirer().is_some_and(|acquirer| console.edge.is_sandbox(acquirer));
@@ -33,7 +33,7 @@ pub(super) fn possible(payment: &Payment, console: &MerchantConsole) -> Vec<Sand
     if is_pretended { allowed.collect() } else { Vec::new() }
 }
 
-/// Returns the word on the button of an action. Paying what was charged back wins the dispute.
+/// Returns the label of an action's button. Paying after a chargeback wins the dispute.
 pub(super) fn name(action: SandboxAction, status: Status, texts: &MerchantTexts) -> &'static str {
     let texts = &texts.payments;
     match action {
@@ -91,6 +91,6 @@ fn wanted(text: &str, payment: &Payment, console: &MerchantConsole) -> Result<Sa
     if possible(payment, console).contains(&action) {
         return Ok(action);
     }
-    // The payment has changed since the page was rendered, or no sandbox took it.
+    // The payment has changed since the page was rendered, or was not accepted by a sandbox.
     Err(PageError::Refused(MerchantTexts::current().payments.sandbox_not_possible.into()))
 }

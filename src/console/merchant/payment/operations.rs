@@ -1,4 +1,4 @@
-//! Operations on a payment. Each asks for confirmation, and takes the same path as through the API.
+//! Operations on a payment. Each asks for confirmation, and follows the same path as through the API.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
@@ -98,7 +98,7 @@ pub(crate) async fn ask(
     let amount = verb.most(&payment).map(|most| (most, field));
     let mut page = AskPage::new(frame, words, back, verb.as_str());
     page.is_grave = verb != PaymentAction::Capture;
-    // The key is made with the question and not with the answer, so a double click is a replay.
+    // The key is created with the question rather than with the answer, so a double click is a replay.
     page.payment = Some(AskedPayment { payment, amount, key: Uuid::now_v7() });
     page.show()
 }
@@ -128,7 +128,7 @@ pub(crate) async fn act(
     let request = OperationRequest {
         id: OperationId::new(Uuid::now_v7()),
         requested: verb.requested(amount),
-        // No `Idempotency-Key` of the API has a blank, so the two never meet.
+        // The `Idempotency-Key` of an API request never contains a space, so the two never collide.
         key: Some(format!("console {key}")),
     };
     let before = payment.status();
@@ -136,14 +136,14 @@ pub(crate) async fn act(
     let operated = match console.edge.payments.operate(payment.id, visitor.owner(mode), request).await {
         Ok(operated) => operated,
         Err(denied) => {
-            // A refund whose outcome is unknown stays counted.
+            // A refund with an unknown outcome stays counted.
             uncount_refund(counted.filter(|_| !denied.is_transient()), &visitor, &console).await;
             return Err(note_failed(denied, draft, &visitor, &console).await);
         }
     };
     let is_none = operated.is_replay || operated.operation.state() == OperationState::Refused;
     uncount_refund(counted.filter(|_| is_none), &visitor, &console).await;
-    // A replay did nothing, so it gets no second entry.
+    // A replay changed nothing, so it gets no second entry.
     if !operated.is_replay {
         let after = audit_summary(&operated, amount);
         console.audit.note(&visitor.initiator(), draft.after(after)).await;
@@ -156,8 +156,8 @@ pub(crate) async fn act(
     Ok(back_to(mode, &payment, done))
 }
 
-/// Counts a refund against the sum that a session may refund without a proof of identity, if the owners limit it.
-/// Beyond the limit it requires a proof. Returns the counted amount.
+/// Counts a refund against the total that a session may refund without a proof of identity, if the owners limit it.
+/// Beyond the limit, requires a proof. Returns the counted amount.
 async fn count_refund(
     request: &HttpRequest,
     visitor: &Visitor,
@@ -171,14 +171,14 @@ async fn count_refund(
     }
     if !console.people.count_refund(&visitor.session, amount, limit).await? {
         console.accounts.require_recent_proof(request, &visitor.holder(), form).await?;
-        // A proof begins a new sum, of which this refund is the
-        // first. It may exceed the limit alone, so none is applied.
+        // A proof starts a new total, and this refund is its first one. It may exceed the limit by itself, so none is
+        // applied.
         console.people.count_refund(&visitor.session, amount, None).await?;
     }
     Ok(Some(amount))
 }
 
-/// Takes back a counted refund. If that fails, a proof is asked for sooner, which does no harm.
+/// Removes a refund from the count. If that fails, a proof is required sooner, which does no harm.
 async fn uncount_refund(counted: Option<Money>, visitor: &Visitor, console: &MerchantConsole) {
     let Some(amount) = counted else { return };
     if let Err(error) = console.people.uncount_refund(&visitor.session, amount).await {
@@ -186,7 +186,7 @@ async fn uncount_refund(counted: Option<Money>, visitor: &Visitor, console: &Mer
     }
 }
 
-/// Records an operation whose outcome is unknown in the audit log.
+/// Records an operation with an unknown outcome in the audit log.
 async fn note_failed(
     denied: Denied,
     draft: AuditDraft,

@@ -1,4 +1,4 @@
-//! Payer's data: as a role sees it, and in full once, which is recorded in the audit log.
+//! Payer's data: as a role may see it, and in full once, which is recorded in the audit log.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -24,7 +24,7 @@ pub(super) struct PayerView {
 }
 
 impl PayerView {
-    /// Creates the view: in full, or masked so that payers can still be distinguished.
+    /// Creates the view: in full, or masked in such a way that payers can still be distinguished.
     pub(super) fn of(payer: &Payer, is_masked: bool) -> Self {
         let kind = payer.document.kind().as_str();
         if is_masked {
@@ -47,8 +47,8 @@ struct PayerPage {
     back: String,
 }
 
-/// Handles `POST /console/{mode}/payments/{id}/payer`: shows the payer in full to a role that sees payers masked.
-/// Without its audit entry the payer is not shown.
+/// Handles `POST /console/{mode}/payments/{id}/payer`: shows the payer in full to a role that sees masked payers. The
+/// payer is not shown unless the audit log entry was written.
 pub(crate) async fn show(
     PayerLook(visitor): PayerLook,
     InMode(mode): InMode,

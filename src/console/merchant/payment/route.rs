@@ -1,4 +1,4 @@
-//! Routing of a payment: every acquirer that was considered, and the outcome of its attempts.
+//! Routing of a payment: every considered acquirer, and the outcome of its attempts.
 
 use quita_domain::numbering::AttemptNumber;
 use quita_domain::payment::Payment;
@@ -10,14 +10,14 @@ use crate::console::merchant::texts::MerchantTexts;
 /// Acquirer that was considered.
 pub(crate) struct RouteStep {
     pub(crate) acquirer: String,
-    /// Reason why it was eligible or not.
+    /// Reason why the acquirer was eligible or not.
     pub(crate) reason: String,
-    /// Numbers and outcomes of its attempts, or a word for none.
+    /// Numbers and outcomes of its attempts, or a word if there were none.
     pub(crate) result: String,
     pub(crate) was_tried: bool,
 }
 
-/// Returns all of them, in the planned order.
+/// Returns all considered acquirers, in the planned order.
 pub(crate) fn of(payment: &Payment, language: Language) -> Vec<RouteStep> {
     payment.considered.iter().map(|considered| step(payment, considered, language)).collect()
 }

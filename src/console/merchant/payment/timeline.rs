@@ -17,10 +17,10 @@ use crate::console::merchant::texts::MerchantTexts;
 /// Number of characters shown of a receiver's response.
 const EXCERPT: usize = 1_024;
 
-/// Moment of a payment's life.
+/// Moment in a payment's life.
 pub(crate) struct Moment {
     pub(crate) at: Timestamp,
-    /// Kind of moment, for the mark beside it: `event`, `acquirer` or `webhook`.
+    /// Kind of moment, for the mark next to it: `event`, `acquirer` or `webhook`.
     pub(crate) kind: &'static str,
     /// Colour class of the outcome.
     pub(crate) tone: &'static str,
@@ -45,7 +45,7 @@ impl Moment {
 
 /// Returns every moment, oldest first.
 pub(crate) fn of(payment: &Payment, language: Language, sees_payers: bool) -> Vec<Moment> {
-    // Receivers' responses may repeat the payer's data, so only a role that sees payers reads them.
+    // Receivers' responses may repeat the payer's data, so only a role that sees payers may read them.
     let teller = Teller { language, texts: MerchantTexts::of(language), sees_payers };
     let mut moments = vec![teller.created(payment)];
     let attempts = payment.state.attempts.iter().enumerate();

@@ -1,4 +1,4 @@
-//! CSV export of payments, streamed page by page while its reader is signed in.
+//! CSV export of payments, streamed page by page while its reader stays signed in.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub(crate) async fn download(
     let search = Search::parse(request.query_string());
     let owner = visitor.owner(mode);
     let understood = search.understand(&owner, Language::current());
-    // Ignoring an unreadable field would export more than was asked for.
+    // Ignoring an unreadable field would export more than requested.
     if !understood.unreadable.is_empty() {
         let texts = MerchantTexts::current();
         let names = names_of(&understood.unreadable, texts);
@@ -88,7 +88,7 @@ pub(crate) async fn download(
 
 /// Summarises an export for the audit log: the fields by which a payer was searched for.
 fn audit_summary(filter: &PaymentFilter) -> String {
-    // The values of these fields are left out, since nothing is ever deleted from the log.
+    // The values of these fields are left out, because nothing is ever deleted from the log.
     let searched = [
         ("id", filter.id.is_some()),
         ("document", filter.document.is_some()),
@@ -114,7 +114,7 @@ enum PaymentExportError {
     /// A page could not be read.
     #[error("{0}")]
     Denied(#[from] Denied),
-    /// The reader has signed out, was removed, or has another password or role.
+    /// The reader has signed out, was removed, or got another password or role.
     #[error("its reader is not signed in any more")]
     SignedOut,
 }
@@ -130,7 +130,7 @@ struct PaymentExport {
 }
 
 impl PaymentExport {
-    /// Returns the next page as lines. A failure aborts the download, so that nobody takes it for complete.
+    /// Returns the next page as lines. A failure aborts the download, so that nobody mistakes it for complete.
     async fn next(mut self) -> Option<(Result<Bytes, PaymentExportError>, Self)> {
         if self.is_over {
             return None;
@@ -144,7 +144,8 @@ impl PaymentExport {
     }
 
     async fn page(&mut self) -> Result<Bytes, PaymentExportError> {
-        // A page is read only after the previous one was sent, so a slow download is checked again for each page.
+        // A page is read only after the previous one was sent, so the session is checked for each page, even of a slow
+        // download.
         if !self.reader.is_true().await {
             return Err(PaymentExportError::SignedOut);
         }
@@ -156,7 +157,8 @@ impl PaymentExport {
     }
 }
 
-/// Returns the cells of a payment. One that can't be read has its id, its time, and a word instead of its status.
+/// Returns the cells of a payment. If it can't be read, they contain its id, its time, and a word instead of its
+/// status.
 fn cells_of(listed: &Listed, csv: Csv) -> [String; 15] {
     match listed {
         Ok(payment) => cells(payment, csv),

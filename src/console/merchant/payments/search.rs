@@ -1,4 +1,4 @@
-//! Search form of payments: the values entered, and the filter they make.
+//! Search form of payments: the values entered, and the filter that they form.
 
 use chrono::NaiveDate;
 use quita_domain::document::{Document, DocumentType};
@@ -20,10 +20,10 @@ pub(crate) const MAX_TEXT_CHARACTERS: usize = 254;
 pub(crate) struct Search {
     pub(crate) text: String,
     pub(crate) statuses: Vec<Status>,
-    /// True if an unknown status was asked for.
+    /// True if an unknown status was requested.
     has_odd_status: bool,
     pub(crate) method: Option<Method>,
-    /// True if an unknown method was asked for.
+    /// True if an unknown method was requested.
     has_odd_method: bool,
     pub(crate) amount: String,
     pub(crate) from: String,
@@ -31,10 +31,10 @@ pub(crate) struct Search {
     pub(crate) cursor: String,
 }
 
-/// Parsed search, with the fields that could not be read.
+/// Parsed search, with the fields that could not be parsed.
 pub(crate) struct Understood {
     pub(crate) filter: PaymentFilter,
-    /// Alternative meaning: a reference that looks like an id, a document or an address.
+    /// Alternative meaning: the text may be a reference that looks like an id, a document or an address.
     pub(crate) otherwise: Option<PaymentFilter>,
     pub(crate) cursor: Option<Cursor>,
     pub(crate) unreadable: Vec<Field>,
@@ -72,7 +72,7 @@ pub(crate) fn names_of(fields: &[Field], texts: &MerchantTexts) -> String {
 }
 
 impl Search {
-    /// Reads a query. Unknown parameters are ignored.
+    /// Parses a query. Unknown parameters are ignored.
     pub(crate) fn parse(query: &str) -> Self {
         let mut search = Self::default();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -99,7 +99,7 @@ impl Search {
         search
     }
 
-    /// Returns the search as a query that begins at this cursor.
+    /// Returns the search as a query that starts at this cursor.
     pub(crate) fn query(&self, cursor: Option<&str>) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         let mut add = |name: &str, value: &str| {
@@ -151,7 +151,7 @@ impl Search {
     }
 }
 
-/// Sets the filter by the form of the search text: an id, a document, an e-mail address or a reference.
+/// Sets the filter according to the shape of the search text: an id, a document, an e-mail address or a reference.
 fn look_for(text: &str, filter: &mut PaymentFilter) {
     if let Some(id) = TransactionId::parse(&text.to_ascii_lowercase()) {
         filter.id = Some(id);
@@ -164,17 +164,17 @@ fn look_for(text: &str, filter: &mut PaymentFilter) {
     }
 }
 
-/// Reads the first day of a period: its beginning.
+/// Parses the first day of a period, and returns its start.
 pub(crate) fn read_from(text: &str, unreadable: &mut Vec<Field>) -> Option<Timestamp> {
     read(text, Field::From, unreadable, beginning)
 }
 
-/// Reads the last day of a period: the beginning of the next one.
+/// Parses the last day of a period, and returns the start of the next one.
 pub(crate) fn read_to(text: &str, unreadable: &mut Vec<Field>) -> Option<Timestamp> {
     read(text, Field::To, unreadable, end)
 }
 
-/// Reads the cursor of a page.
+/// Parses the cursor of a page.
 pub(crate) fn read_cursor(text: &str, unreadable: &mut Vec<Field>) -> Option<Cursor> {
     read(text, Field::Cursor, unreadable, Cursor::parse)
 }
@@ -210,12 +210,12 @@ fn day(text: &str) -> Option<NaiveDate> {
     NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()
 }
 
-/// Returns the beginning of a day in Brasília's time.
+/// Returns the start of a day in Brasília's time zone.
 fn beginning(text: &str) -> Option<Timestamp> {
     Timestamp::from_sao_paulo(day(text)?.into())
 }
 
-/// Returns the beginning of the next day.
+/// Returns the start of the next day.
 fn end(text: &str) -> Option<Timestamp> {
     Timestamp::from_sao_paulo(day(text)?.succ_opt()?.into())
 }

@@ -1,4 +1,4 @@
-//! Test payment created by a click, in test mode only.
+//! Test payment created with one click, only in test mode.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -16,7 +16,7 @@ use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::PaymentChange;
 use crate::sample_request;
 
-/// Amount of the test payment. The sandbox leaves amounts that end in 27 pending, to be moved by hand.
+/// Amount of the test payment. The sandbox leaves amounts that end in 27 pending, to be moved manually.
 const AMOUNT_CENTS: u64 = 10_027;
 
 /// Handles `POST /console/{mode}/test-payment`.
@@ -43,7 +43,7 @@ pub(crate) async fn create(
     Ok(see_other(format!("{}/payments/{id}", base_of(mode))))
 }
 
-/// Returns a PIX payment of the README's payer, whose events go to the endpoint of the application.
+/// Returns a PIX payment by the README's payer, whose events go to the endpoint of the application.
 async fn new_payment(owner: Owner, console: &MerchantConsole) -> Result<CreatePayment, PageError> {
     let defect = |why: &str| PageError::Defect(format!("the test payment: {why}"));
     let edge = &console.edge;
@@ -53,7 +53,7 @@ async fn new_payment(owner: Owner, console: &MerchantConsole) -> Result<CreatePa
     let mut purchase = purchase.map_err(|_| defect("its request breaks a rule"))?;
     purchase.order.postback_url = edge.endpoint(&purchase.order, &owner).await?;
     let id = TransactionId::new(Uuid::now_v7());
-    // The API answers the same while the node's secret keys are not in order.
+    // The API responds in the same way while the node's secret keys are not in order.
     let page_token = edge.keyring.page_token(id);
     let page_token = page_token.ok_or_else(|| PageError::Unavailable("the secret key is missing".into()))?;
     Ok(CreatePayment {

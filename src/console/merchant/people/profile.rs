@@ -1,4 +1,4 @@
-//! Merchant's profile as payers see it, edited by the owners.
+//! Merchant's profile as payers see it, edited by owners.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -33,7 +33,7 @@ pub(crate) async fn set(
     Ok(see_other(format!("{}/people?done=profile", base_of(mode))))
 }
 
-/// The logo that was chosen, in base64; the one of before if none was and it is not to be removed.
+/// Returns the chosen logo, in base64. If none was chosen, returns the previous one unless it is to be removed.
 fn logo(form: &Form, before: &MerchantProfile) -> Result<Option<Logo>, PageError> {
     match form.text("logo") {
         "" if form.text("removeLogo").is_empty() => Ok(before.logo().cloned()),

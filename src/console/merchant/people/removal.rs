@@ -1,4 +1,5 @@
-//! Removal of a person, with the API keys that they created unless one is kept. Other secrets they know are shown.
+//! Removal of a person, with the API keys that they created, unless a key is kept. Other secrets that they know are
+//! listed.
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -16,9 +17,9 @@ use crate::console::merchant::frame::MerchantFrame;
 use crate::console::merchant::visitor::Visitor;
 use quita_services::holdings::{Holdings, KnownSecret};
 
-/// Form field that names a key shown on the page.
+/// Form field with a key that the page listed.
 const SHOWN: &str = "shown";
-/// Form field that names a key whose box is ticked.
+/// Form field with a key whose box is ticked.
 const REVOKED: &str = "revoke";
 
 /// Page that asks for confirmation, with the keys and secrets that the person knows.
@@ -49,7 +50,7 @@ impl RemovalPage {
     }
 }
 
-/// Shows the person and the keys and secrets that they know.
+/// Shows the person, with the keys and secrets that they know.
 pub(super) async fn ask(
     frame: MerchantFrame,
     user: &User,
@@ -59,7 +60,7 @@ pub(super) async fn ask(
     html(&RemovalPage { frame, user: user.clone(), holdings })
 }
 
-/// Removes a person. The keys that they created are revoked, except those that the form showed without a tick. A key
+/// Removes a person. The keys that they created are revoked, except those that the form listed without a tick. So a key
 /// created meanwhile does not outlive its creator.
 pub(super) async fn remove(
     visitor: &Visitor,

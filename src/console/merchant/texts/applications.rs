@@ -3,7 +3,7 @@
 use crate::console::kit::texts::group;
 
 group! {
-    /// Applications and what belongs to them.
+    /// Applications, and their keys, secrets and test events.
     Applications {
         lead: "Cada programa seu tem chaves próprias e, em cada modo, um segredo que assina os webhooks.",
             "Each of your programs has its own keys and, in each mode, a secret that signs its webhooks.";

@@ -3,7 +3,7 @@
 use crate::console::kit::texts::group;
 
 group! {
-    /// The list of links, one link, and the forms that make and close one.
+    /// List of links, page of one link, and the forms that create and close links.
     Links {
         links: "Links de pagamento", "Payment links";
         link: "Link", "Link";

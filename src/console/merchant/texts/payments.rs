@@ -3,7 +3,7 @@
 use crate::console::kit::texts::group;
 
 group! {
-    /// The list, one payment, and the operations on it.
+    /// List of payments, page of one payment, and its operations.
     Payments {
         field_text: "busca", "search";
         field_amount: "valor", "amount";

@@ -3,7 +3,7 @@
 use crate::console::kit::texts::group;
 
 group! {
-    /// Roles, keys and secrets that users know, rules for all of them, and the user's own account.
+    /// Roles, keys and secrets that users know, policies for all users, and the user's own account.
     Users {
         owner_may: "Tudo, inclusive pessoas e auditoria.", "Everything, including people and audit log.";
         developer_may: "Aplicações e chaves, pagamentos e entregas.", "Applications and keys, payments and deliveries.";

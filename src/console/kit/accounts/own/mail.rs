@@ -1,4 +1,4 @@
-//! Messages by e-mail to the own address: none, or in which language.
+//! Messages by e-mail to the visitor's own address: none, or in which language.
 
 use actix_web::HttpResponse;
 use quita_domain::audit::AuditAction;
@@ -12,7 +12,7 @@ use crate::console::kit::page_error::PageError;
 use crate::console::kit::texts::SharedTexts;
 use quita_services::people::{Someone, mailing_in_words};
 
-/// Value of the choice to get none.
+/// Value of the choice for no messages.
 const OFF: &str = "off";
 
 /// One choice of the form.
@@ -23,14 +23,14 @@ pub(crate) struct MailChoice {
 }
 
 impl MailChoice {
-    /// Every choice, with the one that holds.
+    /// Returns every choice, with the current one marked.
     pub(super) fn all(mailing: &Mailing) -> Vec<Self> {
         let off = Self { value: OFF, name: SharedTexts::current().proof.mail_off, is_chosen: mailing.is_off };
         let chosen = Some(mailing.language).filter(|_| !mailing.is_off);
         Self::languages(chosen).into_iter().chain([off]).collect()
     }
 
-    /// Every language, with the one that holds.
+    /// Returns every language, with the current one marked.
     pub(super) fn languages(chosen: Option<MailLanguage>) -> [Self; 2] {
         MailLanguage::ALL.map(|language| Self {
             value: language.as_str(),
@@ -41,7 +41,7 @@ impl MailChoice {
 }
 
 impl Accounts {
-    /// Changes the messages by e-mail to the own address.
+    /// Changes the messages by e-mail to the visitor's own address.
     pub(crate) async fn set_mailing<S: Someone>(
         &self,
         holder: &AccountHolder<S>,

@@ -1,4 +1,4 @@
-//! Messages by webhook to an address of one's own.
+//! Messages by webhook to an address of the visitor's choice.
 
 use actix_web::{HttpRequest, HttpResponse};
 use quita_domain::audit::AuditAction;
@@ -20,7 +20,7 @@ pub(crate) struct WebhookForm {
 }
 
 impl WebhookForm {
-    /// Form of a person.
+    /// Creates a person's form.
     pub(super) fn of<S: Someone>(person: &S) -> Self {
         let webhook = person.message_webhook();
         let language = webhook.map_or(person.mailing().language, |webhook| webhook.mailing.language);
@@ -52,7 +52,7 @@ impl Accounts {
         let url = form.address("url", allowed, texts.bad_webhook_url)?;
         let language = MailLanguage::parse(form.text("language"));
         let language = language.ok_or_else(|| PageError::Unreadable(texts.bad_webhook_language.into()))?;
-        // News that go elsewhere would outlast a stolen session.
+        // News sent to another address would outlast a stolen session.
         self.require_recent_proof(request, holder, form).await?;
         let changed = self.webhooks.set::<S>(login, &url, Some(language)).await?;
         let ChangedWebhook { before, after, secret } = changed;

@@ -25,12 +25,12 @@ const READS: usize = 50;
 pub(super) struct Chosen {
     pub(super) owner: Owner,
     pub(super) since: Timestamp,
-    /// Receiver to redeliver to; every one if absent.
+    /// Receiver to redeliver to; every receiver if absent.
     pub(super) receiver: Option<String>,
 }
 
 impl Chosen {
-    /// Redelivers the selected events, newest payments first, beginning after this cursor.
+    /// Redelivers the selected events, newest payments first, starting after this cursor.
     pub(super) async fn redeliver(
         &self,
         console: &MerchantConsole,
@@ -44,7 +44,7 @@ impl Chosen {
             let payments = match console.edge.payments.list_with_deliveries(&filter, done.after, READ).await {
                 Ok(payments) => payments,
                 Err(denied) if done.count == 0 => return Err(denied.into()),
-                // The redeliveries so far are reported; the next click continues from there.
+                // The redeliveries so far are reported; the next click continues after them.
                 Err(_) => return Ok(done),
             };
             for listed in &payments {
@@ -57,8 +57,8 @@ impl Chosen {
                 {
                     return Ok(done);
                 }
-                // Moved only past a whole payment. Of one that broke off, `given_up` skips what was redelivered
-                // already.
+                // Advanced only past a complete payment. If a payment was interrupted, `given_up` skips its deliveries
+                // that were already redelivered.
                 done.after = Some(place_of(listed));
             }
             if payments.len() < READ {
@@ -102,23 +102,23 @@ impl Chosen {
 /// Outcome of one click.
 pub(super) struct Redelivered {
     pub(super) count: usize,
-    /// Cursor at which it ended.
+    /// Cursor at which the click ended.
     pub(super) after: Option<Cursor>,
-    /// True if there may be more after that.
+    /// True if there may be more after the cursor.
     pub(super) has_more: bool,
     /// Last failure. A transient one ended the click.
     pub(super) denied: Option<Denied>,
 }
 
 impl Redelivered {
-    /// Counts the outcome of one event, and breaks on a transient failure. A permanent one does not stop the click.
+    /// Counts the outcome of one event, and breaks on a transient failure. A permanent failure does not stop the click.
     fn take(&mut self, id: TransactionId, answer: Result<(), Denied>) -> ControlFlow<()> {
         let denied = match answer {
             Ok(()) => {
                 self.count = self.count.saturating_add(1);
                 return ControlFlow::Continue(());
             }
-            // The payment already has the maximum number of deliveries.
+            // The payment has reached the maximum number of deliveries.
             Err(Denied::Refused(_)) => return ControlFlow::Continue(()),
             Err(denied) => denied,
         };
@@ -131,7 +131,7 @@ impl Redelivered {
     }
 }
 
-/// Returns the exhausted deliveries of events since then, unless a later delivery of the same event follows.
+/// Returns the exhausted deliveries of events since then, except those followed by a later delivery of the same event.
 fn given_up(payment: &Payment, since: Timestamp) -> Vec<DeliveryIndex> {
     let repeated = |index: usize, sequence| {
         let mut later = payment.outbox.iter().skip(index.saturating_add(1));
