@@ -1,4 +1,4 @@
-//! Address of the service that is asked, and the form of a request to it.
+//! Address of the service under test, and the form of a request to it.
 
 use std::net::SocketAddr;
 
@@ -22,7 +22,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// A request that creates a payment.
+    /// Returns a request that creates a payment.
     pub(crate) fn creation(&self, body: &[u8]) -> Vec<u8> {
         let Self { target, key } = self;
         let length = body.len();
@@ -35,7 +35,7 @@ impl Target {
         request
     }
 
-    /// A request that reads a payment.
+    /// Returns a request that reads a payment.
     pub(crate) fn reading(&self) -> Reading {
         let Self { target, key } = self;
         let mut request = BEFORE_ID.to_vec();
@@ -53,7 +53,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// The request for this payment.
+    /// Returns the request for this payment.
     pub(crate) fn of(&mut self, id: Uuid) -> &[u8] {
         if let Some(place) = self.request.get_mut(BEFORE_ID.len()..BEFORE_ID.len() + ID) {
             id.hyphenated().encode_lower(place);

@@ -9,7 +9,7 @@ use uuid::Uuid;
 /// Reads a file of ids.
 ///
 /// # Errors
-/// When it can't be read, or is no such file.
+/// Fails if it can't be read, or is not such a file.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Uuid>> {
     let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let (ids, rest) = bytes.as_chunks::<16>();
@@ -20,7 +20,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<Uuid>> {
 /// Writes a file of ids.
 ///
 /// # Errors
-/// When it can't be written.
+/// Fails if it can't be written.
 pub(crate) fn write(path: &Path, ids: &[Uuid]) -> anyhow::Result<()> {
     let bytes: Vec<u8> = ids.iter().flat_map(|id| *id.as_bytes()).collect();
     fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))

@@ -1,4 +1,4 @@
-//! Reads back what was created.
+//! Reads the created payments back.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::address::Target;
 use crate::connection::Connection;
 use crate::{book, outcome};
 
-/// Most misses that are told one by one.
+/// Maximum number of misses that are printed individually.
 const TOLD: usize = 10;
 /// Longest wait for one answer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -42,7 +42,7 @@ pub(crate) struct CheckOptions {
     connections: usize,
 }
 
-/// As far as it matters here.
+/// The fields that matter here.
 #[derive(Deserialize)]
 struct Record<'a> {
     #[serde(rename = "transactionId", alias = "_id")]
@@ -70,10 +70,10 @@ struct Check {
     misses: RefCell<Vec<String>>,
 }
 
-/// Reads, and prints what is missing. The exit code is 1 if anything is.
+/// Reads the payments, and prints missing ones. The exit code is 1 if any is missing.
 ///
 /// # Errors
-/// When the service can't be reached.
+/// Fails if the service can't be reached.
 pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
     let mut ids = Vec::new();
     for path in &options.ids {
@@ -115,7 +115,7 @@ async fn keep_reading(check: Rc<Check>) -> anyhow::Result<()> {
     }
 }
 
-/// Returns what is wrong with a record that was answered, if anything is.
+/// Returns the fault of an answered record, if it has one.
 fn flaw(body: &[u8], id: Uuid, wanted: &Wanted) -> Option<String> {
     let record: Record<'_> = match serde_json::from_slice(body) {
         Ok(record) => record,

@@ -1,4 +1,4 @@
-//! A connection that stays open, and one exchange after the other on it.
+//! A connection that stays open, with one exchange after the other.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,11 +8,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use uuid::Uuid;
 
-/// Heads of answers and requests have fewer lines.
+/// Maximum number of headers in an answer or a request.
 pub(crate) const MAX_HEADERS: usize = 32;
-/// No answer is longer.
+/// Maximum length of an answer.
 const MAX_ANSWER: usize = 256 * 1024;
-/// Room for an answer; it grows where that is not enough.
+/// Initial buffer for an answer; it grows if needed.
 const BUFFER: usize = 8 * 1024;
 
 /// A connection to the service.
@@ -37,7 +37,7 @@ impl Connection {
     /// Connects.
     ///
     /// # Errors
-    /// When nobody listens.
+    /// Fails if nobody listens.
     pub(crate) async fn open(address: SocketAddr) -> io::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
@@ -47,7 +47,7 @@ impl Connection {
     /// Sends a request and reads its answer.
     ///
     /// # Errors
-    /// When the connection breaks, or the answer is not one with a `Content-Length`.
+    /// Fails if the connection breaks, or the answer has no `Content-Length`.
     pub(crate) async fn exchange(&mut self, request: &[u8]) -> anyhow::Result<Answer> {
         self.stream.write_all(request).await?;
         self.filled = 0;
@@ -64,7 +64,7 @@ impl Connection {
         Ok(answer)
     }
 
-    /// The body of the last answer.
+    /// Returns the body of the last answer.
     pub(crate) fn body(&self, answer: &Answer) -> &[u8] {
         self.buffer.get(answer.head..answer.head + answer.length).unwrap_or_default()
     }
@@ -84,7 +84,7 @@ impl Connection {
 }
 
 impl Answer {
-    /// The head of an answer, once it is there.
+    /// Parses the head of an answer, once it is complete.
     fn parse(bytes: &[u8]) -> anyhow::Result<Option<Self>> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);
@@ -106,7 +106,7 @@ impl Answer {
 /// Reads a length.
 ///
 /// # Errors
-/// When it is none.
+/// Fails if it is not a number.
 pub(crate) fn decimal(digits: &[u8]) -> anyhow::Result<usize> {
     Ok(std::str::from_utf8(digits)?.parse()?)
 }

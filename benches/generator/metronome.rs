@@ -1,4 +1,4 @@
-//! Gives out when requests are due, exact to some 50 µs: tokio's own timer knows only milliseconds.
+//! Schedules requests with a precision of some 50 µs: tokio's own timer only has milliseconds.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 
 use crate::tally;
 
-/// The times at which requests are due, waiting for connections that are free.
+/// The times at which requests are due, which wait for free connections.
 #[derive(Clone)]
 pub(crate) struct Due {
     times: Arc<Mutex<VecDeque<Instant>>>,
@@ -20,10 +20,10 @@ pub(crate) struct Due {
 }
 
 impl Due {
-    /// Lets this many requests a second become due, at equal distances, on a thread of its own.
+    /// Makes this many requests a second due, at equal intervals, on a separate thread.
     ///
     /// # Errors
-    /// When there can be no thread.
+    /// Fails if no thread can be started.
     pub(crate) fn at_rate(rate: u32, lasting: Duration) -> anyhow::Result<Self> {
         let late = Arc::new(Mutex::new(tally::histogram()?));
         let due = Self { times: Arc::default(), waiting: Arc::new(Semaphore::new(0)), late };
@@ -32,12 +32,12 @@ impl Due {
         Ok(due)
     }
 
-    /// The next time, once it has come. `None` when there will be no more.
+    /// Waits for the next due time. Returns `None` at the end.
     pub(crate) async fn next(&self) -> Option<Instant> {
         if let Ok(permit) = self.waiting.acquire().await {
             permit.forget();
         }
-        // What had become due before the end is still worked.
+        // Requests that were due before the end are still sent.
         self.times().pop_front()
     }
 
@@ -69,7 +69,7 @@ impl Due {
         self.waiting.close();
     }
 
-    /// Returns quantiles of how late requests already were when they were given out.
+    /// Returns quantiles of the lateness of requests when they were handed out.
     pub(crate) fn lateness(&self) -> Value {
         tally::quantiles(&self.late())
     }

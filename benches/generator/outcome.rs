@@ -22,14 +22,14 @@ pub(crate) fn add(report: &mut Value, good: u64, elapsed: Duration) {
     );
 }
 
-/// Puts the entries of one object into another.
+/// Inserts the entries of one object into another.
 pub(crate) fn merge(report: &mut Value, more: Value) {
     if let (Value::Object(report), Value::Object(more)) = (report, more) {
         report.extend(more);
     }
 }
 
-/// The wall clock, in microseconds since 1970.
+/// Returns the wall-clock time, in microseconds since 1970.
 pub(crate) fn epoch_us() -> i64 {
     let now = clock_gettime(ClockId::Realtime);
     now.tv_sec * 1_000_000 + now.tv_nsec / 1_000

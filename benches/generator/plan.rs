@@ -1,4 +1,4 @@
-//! Plan of the requests: it says what is asked next.
+//! Plan of the requests.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -10,19 +10,19 @@ use crate::address::Target;
 use crate::book;
 use crate::load::LoadOptions;
 
-/// Number of payments that were made last, of which one is read.
+/// Number of the most recent payments, of which one is read.
 const RECENT: usize = 1_000;
 
-/// Request that is sent next.
+/// The next request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
-    /// The creation with this place in the plan.
+    /// The creation with this index in the plan.
     Create(usize),
-    /// A payment is read.
+    /// The read of a payment.
     Read(Uuid),
 }
 
-/// The shares of what is asked, and the payments that may be read.
+/// The shares of requests, and the payments that may be read.
 pub(crate) struct Plan {
     creations: Vec<(u32, Vec<u8>)>,
     read_recent: u32,
@@ -30,7 +30,7 @@ pub(crate) struct Plan {
     recent: VecDeque<Uuid>,
     listed: Vec<Uuid>,
     next_listed: usize,
-    /// The payments that were made.
+    /// Payments that were created.
     pub(crate) created: Vec<Uuid>,
 }
 
@@ -38,7 +38,7 @@ impl Plan {
     /// Reads the bodies and the ids that the options name.
     ///
     /// # Errors
-    /// When a file can't be read, or there is nothing to ask.
+    /// Fails if a file can't be read, or there is nothing to request.
     pub(crate) fn read(options: &LoadOptions) -> anyhow::Result<Self> {
         let creations = options
             .create
@@ -55,7 +55,7 @@ impl Plan {
         Ok(Self { creations, read_recent, total, recent, listed, next_listed: 0, created })
     }
 
-    /// Returns the next request; ids of a file come in random order, each as often as any other.
+    /// Returns the next request. Ids of a file come in random order, each equally often.
     pub(crate) fn next(&mut self) -> Step {
         if self.total == 0 {
             return Step::Read(self.next_listed());
@@ -74,12 +74,12 @@ impl Plan {
         Step::Create(0)
     }
 
-    /// The bytes of a creation.
+    /// Returns the bytes of a creation.
     pub(crate) fn creation(&self, place: usize) -> &[u8] {
         self.creations.get(place).map(|(_, request)| request.as_slice()).unwrap_or_default()
     }
 
-    /// Notes a payment that was made.
+    /// Records a created payment.
     pub(crate) fn created(&mut self, id: Uuid) {
         self.created.push(id);
         if self.read_recent > 0 {
@@ -90,7 +90,7 @@ impl Plan {
         }
     }
 
-    /// Returns how often the file of ids was gone through.
+    /// Returns how often the file of ids was passed through.
     pub(crate) fn passes(&self) -> usize {
         self.next_listed.div_ceil(self.listed.len().max(1))
     }
@@ -106,7 +106,7 @@ impl Plan {
     }
 }
 
-/// `WEIGHT=FILE`, or `FILE`.
+/// Reads `WEIGHT=FILE`, or `FILE`.
 fn creation_of(creation: &str, target: &Target) -> anyhow::Result<(u32, Vec<u8>)> {
     let (weight, path) = creation.split_once('=').unwrap_or(("1", creation));
     let weight = weight.parse().with_context(|| format!("no weight: {weight}"))?;

@@ -1,7 +1,7 @@
-//! A receiver of webhooks that answers 200, and tells on request what came.
+//! A receiver of webhooks that answers 200, and reports the events on request.
 //!
-//! `POST /` takes an event. For the measurement: `GET /count` (distinct events so far), `GET /report`, `GET /events`
-//! (a line for each), `POST /reset`. Ends on SIGTERM.
+//! `POST /` takes an event. For the measurement: `GET /count` (distinct events so far), `GET /report`, `GET /events` (a
+//! line for each), `POST /reset`. Ends on SIGTERM.
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use crate::outcome::epoch_us;
 use crate::seen::Seen;
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-/// No request is longer.
+/// Maximum length of a request.
 const MAX_REQUEST: usize = 256 * 1024;
 
 /// Options of the receiver.
@@ -40,7 +40,7 @@ enum Asked {
     Reset,
 }
 
-/// A request that has come whole.
+/// A complete request.
 struct Request {
     asked: Asked,
     head: usize,
@@ -50,7 +50,7 @@ struct Request {
 /// Receives until it is told to end.
 ///
 /// # Errors
-/// When the address is taken.
+/// Fails if the address is taken.
 pub(crate) async fn run(options: ReceiverOptions) -> anyhow::Result<ExitCode> {
     let listener = TcpListener::bind(options.listen).await.context("cannot listen")?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -67,7 +67,7 @@ pub(crate) async fn run(options: ReceiverOptions) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// One connection's life; it ends with the first request that can't be read.
+/// Serves one connection, up to the first request that can't be read.
 async fn serve(mut stream: TcpStream, seen: Rc<RefCell<Seen>>) {
     let mut buffer = vec![0; 16 * 1024];
     let mut filled = 0;
@@ -113,7 +113,7 @@ async fn tell(stream: &mut TcpStream, text: &str) -> std::io::Result<()> {
     stream.write_all(text.as_bytes()).await
 }
 
-/// The next request, and when its first byte came.
+/// Reads the next request, with the arrival time of its first byte.
 async fn receive(
     stream: &mut TcpStream,
     buffer: &mut Vec<u8>,
@@ -138,7 +138,7 @@ async fn receive(
 }
 
 impl Request {
-    /// The head of a request, once it is there.
+    /// Parses the head of a request, once it is complete.
     fn parse(bytes: &[u8]) -> anyhow::Result<Option<Self>> {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut request = httparse::Request::new(&mut headers);

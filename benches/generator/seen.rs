@@ -1,4 +1,4 @@
-//! Events that have come.
+//! Events that have arrived.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::tally;
 
-/// An event, as far as it matters here.
+/// The fields of an event that matter here.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Event<'a> {
@@ -40,7 +40,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// None yet.
+    /// Creates an empty record.
     ///
     /// # Errors
     /// None that is known.
@@ -56,7 +56,7 @@ impl Seen {
         })
     }
 
-    /// Notes an event whose first byte came at that time.
+    /// Records an event whose first byte arrived at this time.
     pub(crate) fn arrived(&mut self, body: &[u8], at_us: i64) {
         let read = serde_json::from_slice::<Event<'_>>(body)
             .ok()
@@ -79,12 +79,12 @@ impl Seen {
         self.events.insert((event.transaction_id, event.sequence), arrivals);
     }
 
-    /// Returns the number of distinct events that have come.
+    /// Returns the number of distinct events that have arrived.
     pub(crate) fn count(&self) -> usize {
         self.events.len()
     }
 
-    /// Counts, times, and how long events took from `occurredAt` to the first byte of their first arrival.
+    /// Returns counts, times, and the delay from `occurredAt` to the first byte of an event's first arrival.
     pub(crate) fn report(&self) -> Value {
         let mut by_status = BTreeMap::<&str, u64>::new();
         for arrivals in self.events.values() {
@@ -102,14 +102,14 @@ impl Seen {
         })
     }
 
-    /// First arrivals in each second from the first to the last.
+    /// Returns the first arrivals in each second, from the first to the last.
     fn by_second(&self) -> Vec<u64> {
         let ends = self.by_second.keys().next().zip(self.by_second.keys().next_back());
         let seconds = ends.map_or(0..0, |(first, last)| *first..last + 1);
         seconds.map(|second| self.by_second.get(&second).copied().unwrap_or_default()).collect()
     }
 
-    /// A line for each event: id, sequence, status, lag in microseconds, how often it came.
+    /// Returns a line for each event: id, sequence, status, lag in microseconds, number of arrivals.
     pub(crate) fn lines(&self) -> String {
         let line = |((id, sequence), arrivals): (&(Uuid, u32), &Arrivals)| {
             let Arrivals { status, lag_us, times } = arrivals;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::connection::Answer;
 use crate::plan::Step;
 
-/// Latencies from a microsecond to two minutes, to three digits.
+/// Largest latency that is recorded: the range is from a microsecond to two minutes, with three digits.
 const LONGEST_US: u64 = 120_000_000;
 
 /// Counts and latencies of one run.
@@ -21,7 +21,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Nothing yet.
+    /// Creates an empty tally.
     ///
     /// # Errors
     /// None that is known.
@@ -31,7 +31,7 @@ impl Tally {
         Ok(Self { creations, reads, by_status: BTreeMap::new(), errors: BTreeMap::new() })
     }
 
-    /// Notes an answer.
+    /// Records an answer.
     pub(crate) fn answered(&mut self, step: Step, answer: &Answer, latency: Duration) {
         *self.by_status.entry(answer.status).or_default() += 1;
         let histogram = match step {
@@ -41,7 +41,7 @@ impl Tally {
         record(histogram, latency);
     }
 
-    /// Notes a request without an answer.
+    /// Records a request without an answer.
     pub(crate) fn failed(&mut self, error: &anyhow::Error) {
         *self.errors.entry(error.to_string()).or_default() += 1;
     }
@@ -51,7 +51,7 @@ impl Tally {
         [200, 201].iter().filter_map(|status| self.by_status.get(status)).sum()
     }
 
-    /// The figures.
+    /// Returns the figures.
     pub(crate) fn report(&self) -> Value {
         json!({
             "by_status": self.by_status,
@@ -62,7 +62,7 @@ impl Tally {
     }
 }
 
-/// An empty histogram.
+/// Creates an empty histogram.
 ///
 /// # Errors
 /// None that is known.
@@ -70,12 +70,12 @@ pub(crate) fn histogram() -> anyhow::Result<Histogram<u64>> {
     Ok(Histogram::new_with_bounds(1, LONGEST_US, 3)?)
 }
 
-/// Notes a time.
+/// Records a time.
 pub(crate) fn record(histogram: &mut Histogram<u64>, time: Duration) {
     histogram.saturating_record(u64::try_from(time.as_micros()).unwrap_or(LONGEST_US));
 }
 
-/// The usual quantiles, or nothing if nothing was noted.
+/// Returns the usual quantiles; null if nothing was recorded.
 pub(crate) fn quantiles(histogram: &Histogram<u64>) -> Value {
     if histogram.is_empty() {
         return Value::Null;

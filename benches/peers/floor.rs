@@ -1,6 +1,6 @@
-//! The least that a service could do: reads the request, stores nothing, answers.
+//! The minimum of a service: reads the request, stores nothing, answers.
 //!
-//! What no service on this HTTP server can beat. `floor --listen 127.0.0.1:8081`
+//! No service on this HTTP server can be faster. `floor --listen 127.0.0.1:8081`
 
 #[allow(dead_code, reason = "it reads the request and does nothing with it")]
 mod request;
@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use request::CreatePayment;
 
-/// As Quita has it, so that allocators are not what is compared.
+/// The same as in Quita, so that allocators are not compared.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -30,7 +30,7 @@ struct Options {
     workers: Option<usize>,
 }
 
-/// Payment as it is answered.
+/// The answered payment.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Payment {

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use request::{CreatePayment, Item, Payer};
 
-/// As Quita has it, so that allocators are not what is compared.
+/// The same as in Quita, so that allocators are not compared.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -36,7 +36,7 @@ struct Options {
     workers: Option<usize>,
 }
 
-/// The document, which is also what is answered.
+/// The document, which is also the answer.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Payment {

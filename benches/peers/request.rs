@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Payment that a merchant asks for.
+/// Payment that a merchant requests.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CreatePayment {
@@ -44,7 +44,7 @@ pub(crate) struct Address {
     pub(crate) zip_code: String,
 }
 
-/// One line of what is bought.
+/// One purchased item.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Item {
     pub(crate) name: String,

@@ -29,7 +29,7 @@ pub const KEY: &str = "123e4567-e12b-12d1-a456-426655440000";
 /// Token that no text may show.
 pub const TOKEN: &str = "token-that-nobody-is-shown";
 
-/// Returns the first page of a day's list, as it is read from this answer.
+/// Returns the first page of a day's list, as read from this answer.
 pub fn first_page(status: u16, body: &[u8]) -> Result<ListPage, CallFailure> {
     let factory = ApiPixFactory::new(spec(), settings(), Arc::new(Bank(status, body.into())), Arc::new(Noon));
     let list = factory.lists().expect("this bank has lists");

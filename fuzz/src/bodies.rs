@@ -1,9 +1,9 @@
-//! Creation requests, and how bytes bend them.
+//! Creation requests, and their mutation by fuzz input.
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use serde_json::{Map, Value, json};
 
-/// A request that keeps every rule, in one of four kinds.
+/// Returns a request that keeps every rule, in one of four kinds.
 pub fn valid(kind: u8) -> Value {
     let mut body = least();
     match kind % 4 {
@@ -54,7 +54,7 @@ fn add_everything(body: &mut Value) {
     body["metadata"] = json!({ "color": "blue", "size": "M" });
 }
 
-/// Members that no request above has in its kind, but that the rules know.
+/// Members that the rules know, but that no request above has in its kind.
 const OTHERS: [&str; 9] = [
     "/expiresIn",
     "/dueDate",
@@ -144,7 +144,7 @@ fn value(input: &mut Unstructured<'_>, current: Option<&Value>, depth: u8) -> Re
     })
 }
 
-/// The text that stood there with something else in its middle.
+/// Returns the text with its middle replaced.
 fn edited(input: &mut Unstructured<'_>, text: &str) -> Result<String> {
     let count = text.chars().count();
     let start = input.int_in_range(0..=count)?;
@@ -189,7 +189,7 @@ const TEXTS: [&str; 16] = [
     "378282246310005",
 ];
 
-/// The JSON text with the members of every object in the opposite order.
+/// Returns the JSON text with the members of every object in reverse order.
 pub fn backwards(value: &Value) -> String {
     match value {
         Value::Object(members) => {

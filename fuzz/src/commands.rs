@@ -1,4 +1,4 @@
-//! Bytes made into what payments are told: small pools of ids and amounts, so that they meet each other.
+//! Fuzz input as commands to payments: small pools of ids and amounts, so that they collide.
 
 use chrono::{Days, NaiveDate};
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use crate::samples::{Choice, START};
 
-/// Reads what happens next, as it could happen to this payment.
+/// Reads the next command, as it could happen to this payment.
 pub fn command(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Command> {
     Ok(match input.int_in_range(0..=15_u8)? {
         0 | 1 => {
@@ -49,7 +49,7 @@ pub fn command(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Comman
     })
 }
 
-/// Reads when it happens: mostly a little later, sometimes before, sometimes at the ends of time.
+/// Reads the time of a command: mostly a little later, sometimes earlier, sometimes at the limits of time.
 pub fn context(
     input: &mut Unstructured<'_>,
     choice: Choice,
@@ -92,14 +92,14 @@ pub fn context(
     })
 }
 
-/// Mostly the one that has the charge, else any that took part in the routing, or a stranger.
+/// Reads an acquirer: mostly the one with the charge, otherwise any other in the routing, or a stranger.
 fn acquirer(input: &mut Unstructured<'_>, payment: &Payment) -> Result<AcquirerName> {
     let number = input.int_in_range(0..=15_u8)?;
     let present = payment.acquirer().filter(|_| number > 3).cloned();
     Ok(present.unwrap_or_else(|| AcquirerName::new(format!("acquirer-{}", number % 4))))
 }
 
-/// Mostly the newest inquiry, else an older one, or none.
+/// Reads an inquiry: mostly the newest one, otherwise an older one, or none.
 fn asked_at(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Option<Timestamp>> {
     Ok(match input.int_in_range(0..=7_u8)? {
         0 => None,
@@ -108,7 +108,7 @@ fn asked_at(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Option<Ti
     })
 }
 
-/// For how long it was asked: around what is believed, and not at all.
+/// Reads the time for which inquiries have been made: around the accepted minimum, or none at all.
 fn inquiring(input: &mut Unstructured<'_>) -> Result<Option<Inquiring>> {
     if !input.ratio(3, 4)? {
         return Ok(None);
@@ -132,7 +132,7 @@ fn answer(input: &mut Unstructured<'_>, payment: &Payment) -> Result<ChargeAnswe
             let facts = facts.collect::<Result<_>>()?;
             ChargeAnswer::Known(Statement { facts, reference: reference(input)? })
         }
-        // Takes no bytes of its own: what was kept of earlier runs means the same.
+        // Uses no input, so that inputs of earlier runs keep their meaning.
         4 if payment.revision.is_multiple_of(2) => ChargeAnswer::UnderReview(reference(input)?),
         4 => ChargeAnswer::Accepted(reference(input)?),
         5 => ChargeAnswer::Refused(why()),
@@ -145,7 +145,7 @@ fn answer(input: &mut Unstructured<'_>, payment: &Payment) -> Result<ChargeAnswe
     })
 }
 
-/// Every failure of a call.
+/// Reads any failure of a call.
 fn failure(input: &mut Unstructured<'_>) -> Result<CallFailure> {
     Ok(match input.int_in_range(0..=3_u8)? {
         0 => CallFailure::NotDelivered(why()),
@@ -163,7 +163,7 @@ fn reference(input: &mut Unstructured<'_>) -> Result<Reference> {
     Ok(Reference::none().with(&name(input, "name")?, &name(input, "value")?))
 }
 
-/// Reads what an acquirer states.
+/// Reads a fact that an acquirer states.
 pub fn fact(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Fact> {
     Ok(match input.int_in_range(0..=12_u8)? {
         0 => Fact::Pending { issued: issued(input)?, news_at: news_at(input)? },
@@ -248,7 +248,7 @@ fn name(input: &mut Unstructured<'_>, what: &str) -> Result<String> {
     Ok(format!("{what}-{}", input.int_in_range(0..=2_u8)?))
 }
 
-/// One of the acquirer's own, or one that we asked for.
+/// Reads the id of a refund: one of the acquirer's own, or one that we requested.
 fn refund_id(input: &mut Unstructured<'_>, payment: &Payment) -> Result<String> {
     let ours = payment.operations.iter().map(|operation| operation.id.to_string());
     let told = payment.state.refunds.iter().map(|refund| refund.id.clone());
@@ -256,7 +256,7 @@ fn refund_id(input: &mut Unstructured<'_>, payment: &Payment) -> Result<String> 
     if known.is_empty() || input.arbitrary()? { name(input, "refund") } else { input.choose(&known).cloned() }
 }
 
-/// Around the whole, around nothing, and anything.
+/// Reads an amount: near the whole, near zero, or any other.
 fn amount(input: &mut Unstructured<'_>, whole: Money) -> Result<Money> {
     let whole = whole.cents();
     let cents = match input.int_in_range(0..=9_u8)? {
@@ -274,7 +274,7 @@ fn perhaps_amount(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Opt
     if input.arbitrary()? { amount(input, payment.order.amount).map(Some) } else { Ok(None) }
 }
 
-/// A fresh one, or one of before once more: an id belongs to one request.
+/// Reads a request: a new one, or a repeated one. An id belongs to one request.
 fn request(input: &mut Unstructured<'_>, payment: &Payment) -> Result<OperationRequest> {
     let whole = Money::from_cents(10_000);
     let requested = match input.int_in_range(0..=4_u8)? {
@@ -311,7 +311,7 @@ fn operation_inquired(input: &mut Unstructured<'_>, payment: &Payment) -> Result
     Ok(Command::OperationInquired { operation, sending, inquiring, answer })
 }
 
-/// Picks an operation and a sending of it: the last, or one that was before or never.
+/// Picks an operation and one of its requests: the last one, an earlier one, or one that never was.
 fn sending(input: &mut Unstructured<'_>, payment: &Payment) -> Result<(OperationId, u32)> {
     let operation = operation(input, payment)?;
     let known = payment.operations.iter().find(|known| known.id == operation);
@@ -347,7 +347,7 @@ fn place(input: &mut Unstructured<'_>, payment: &Payment) -> Result<DeliveryInde
     Ok(DeliveryIndex::new(index))
 }
 
-/// Leases that run, and others.
+/// Reads leases that are held, and others.
 fn held(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Vec<Lease>> {
     let lease = |input: &mut Unstructured<'_>| {
         let delivery = place(input, payment)?;

@@ -1,4 +1,4 @@
-//! Laws that hold for every payment, whatever it is told and when.
+//! Laws that hold for every payment, whatever happens to it and when.
 
 mod chargebacks;
 mod charges;
@@ -19,15 +19,16 @@ use quita_domain::status::Status;
 use quita_domain::webhook;
 use quita_domain::webhook::schedule::STEPS_MS;
 
-/// For how long an acquirer must have been asked before it is believed that it does not know something.
+/// Time for which an acquirer must have been asked before its "not found" is accepted.
 const BELIEVED_AFTER_MS: u64 = 20_000;
 
-/// Decides, checks every law, and gives the payment as it is then.
+/// Decides, checks every law, and returns the payment afterwards.
 pub fn step(before: &Payment, command: Command, context: &Context) -> Payment {
     written(before, &[], command, context).unwrap_or_else(|| before.clone())
 }
 
-/// The same, knowing of confirmations that are not stored yet; gives what is to be written, if anything is.
+/// Decides with confirmations that are not stored yet, and checks every law. Returns the payment to write, if there is
+/// one.
 pub fn written(
     before: &Payment,
     confirmed: &[Confirmation],
@@ -62,7 +63,7 @@ pub fn written(
     decision.next
 }
 
-/// One write more, in its own name, and nothing changes that never changes.
+/// Checks that the revision rises by one, and that immutable fields do not change.
 fn check_write(before: &Payment, next: &Payment, context: &Context) {
     assert_eq!(next.revision, before.revision + 1);
     assert_eq!(next.last_op, context.op);
@@ -76,8 +77,8 @@ fn check_write(before: &Payment, next: &Payment, context: &Context) {
     assert_eq!(next.considered, before.considered);
 }
 
-/// Old events stay; each new one is counted, dated, shows the payment as of then, and is an edge of the table or the end
-/// of a refund.
+/// Checks that old events stay. Each new one is counted and dated, shows the payment at that time, and is an edge of
+/// the table or the end of a refund.
 fn check_history(before: &Payment, next: &Payment) {
     assert!(told(next).starts_with(&told(before)), "what happened stays");
     let events = next.history.len() - before.history.len();
@@ -109,8 +110,8 @@ fn check_history(before: &Payment, next: &Payment) {
     }
 }
 
-/// The end of each refund is told once: in an event of its own or, of the one that gave the last money back, by the
-/// status. One that was done after it had failed is reported twice.
+/// Checks that the end of each refund is reported once: in an event of its own, or by the status if it returned the
+/// last money. A refund that was done after it had failed is reported twice.
 fn check_refunds_are_told(next: &Payment) {
     for event in &next.history {
         let Some(ended) = &event.refund else { continue };
@@ -177,7 +178,7 @@ fn shown(payment: &Payment) -> String {
         .expect("a record has a text")
 }
 
-/// Moments in the order of a life, and each of them once.
+/// Checks that times are in the order of a payment's life, and each is set once.
 fn check_state(next: &Payment) {
     let state = &next.state;
     assert!(state.updated_at >= next.created_at);
@@ -197,7 +198,7 @@ fn check_state(next: &Payment) {
     }
 }
 
-/// No more comes in than was asked for, and no more goes out than came in.
+/// Checks that no more comes in than was requested, and no more goes out than came in.
 fn check_money(before: &Payment, next: &Payment) {
     let state = &next.state;
     let captured = state.captured_amount.unwrap_or_default();
@@ -213,7 +214,7 @@ fn check_money(before: &Payment, next: &Payment) {
         assert_eq!(before.state.captured_amount, state.captured_amount, "what came in changed");
     }
     match next.status() {
-        // A dispute that was won says that money had come in, and not how much.
+        // A won dispute shows that money had come in, but not how much.
         Status::Paid => {
             let was_won = next.chargebacks.iter().any(|chargeback| chargeback.won.is_some());
             assert!(state.captured_amount.is_some() || was_won, "paid, and nothing came in");
@@ -241,7 +242,7 @@ fn check_effects(next: &Payment, decision: &Decision) {
                 let operation =
                     next.operations.iter().find(|operation| operation.id == *id).expect("its operation");
                 assert!(operation.is_processing());
-                // A charge that the payment has left is given back where it is.
+                // A charge that the payment has left is refunded at its own acquirer.
                 let there = operation.surplus.as_ref().map(|surplus| &surplus.acquirer);
                 assert_eq!(Some(name), there.or(next.acquirer()));
                 assert!(
@@ -263,7 +264,7 @@ fn check_effects(next: &Payment, decision: &Decision) {
     }
 }
 
-/// Everything that is open has a time at which somebody looks at it.
+/// Checks that everything open has a time at which it is looked at.
 fn check_nothing_is_forgotten(next: &Payment) {
     let last = next.state.attempts.last();
     for attempt in &next.state.attempts {
@@ -301,7 +302,7 @@ fn check_nothing_is_forgotten(next: &Payment) {
     assert!(!is_open || next.due_at().is_some());
 }
 
-/// One delivery for each event, in order; what is over has no next time, what is not has one.
+/// Checks that each event has one delivery, in order. A delivery has a next time unless it is over.
 fn check_outbox(next: &Payment) {
     let own = || next.outbox.iter().filter(|delivery| delivery.repeats.is_none());
     if next.order.postback_url.is_some() {
@@ -324,7 +325,7 @@ fn check_outbox(next: &Payment) {
     }
 }
 
-/// Every event with the state that it tells of, wherever that is held.
+/// Returns every event with the state that it reports, wherever that is stored.
 fn told(payment: &Payment) -> Vec<(Event, State)> {
     let without = |event: &Event| Event { snapshot: None, ..event.clone() };
     payment.history.iter().map(|event| (without(event), payment.as_of(event).clone())).collect()

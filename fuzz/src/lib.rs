@@ -1,4 +1,4 @@
-//! Code that the fuzz targets share: samples, bytes made into commands, and every payment's laws.
+//! Code that the fuzz targets share: samples, fuzz input as commands, and every payment's laws.
 
 pub mod bank;
 pub mod bodies;
@@ -8,18 +8,18 @@ pub mod samples;
 
 use std::borrow::Cow;
 
-/// The first byte, which picks what is tried, and the rest.
+/// Splits off the first byte, which selects the test.
 pub fn split(data: &[u8]) -> (u8, &[u8]) {
     data.split_first().map_or((0, &[]), |(first, rest)| (*first, rest))
 }
 
-/// Bytes as text; what is no UTF-8 becomes replacement characters.
+/// Returns bytes as text; invalid UTF-8 becomes replacement characters.
 pub fn text(data: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(data)
 }
 
-/// Text of a provider's document: UTF-16 behind its byte order mark, UTF-8 with or without one, else Latin-1. `None` if
-/// it is broken in the encoding that its mark names.
+/// Decodes a provider's document: UTF-16 with a byte order mark, UTF-8 with or without one, otherwise Latin-1. Returns
+/// `None` if it is invalid in the encoding that its mark names.
 pub fn decoded(document: &[u8]) -> Option<String> {
     let utf_16 = |unit: fn([u8; 2]) -> u16| {
         let (pairs, rest) = document[2..].as_chunks::<2>();
@@ -37,7 +37,7 @@ pub fn decoded(document: &[u8]) -> Option<String> {
     }
 }
 
-/// The bytes with one changed for every three of the others: two say where, one to what.
+/// Changes one byte for every three bytes of `changes`: two give the position, one the new value.
 pub fn changed(bytes: &[u8], changes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for change in changes.chunks_exact(3) {
@@ -47,7 +47,7 @@ pub fn changed(bytes: &[u8], changes: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The text with another ASCII character at a place; `None` if that changes nothing or the place holds none.
+/// Replaces an ASCII character at a position. Returns `None` if this changes nothing, or there is no such character.
 pub fn with_one_changed(text: &str, place: usize, character: u8) -> Option<String> {
     let mut bytes = text.as_bytes().to_vec();
     let place = place.checked_rem(bytes.len())?;

@@ -1,4 +1,4 @@
-//! Chargebacks: each is counted once, and the payment is charged back as long as one is open.
+//! Chargebacks: each is counted once, and the payment is charged back while one is open.
 
 use quita_domain::acquiring::Issued;
 use quita_domain::payment::{Chargeback, Command, Context, Payment};
@@ -8,7 +8,7 @@ pub(super) fn check(before: &Payment, next: &Payment, command: &Command, context
     let is_open = next.open_chargebacks().next().is_some();
     match next.status() {
         Status::Chargeback => assert!(is_open, "charged back, and no chargeback is open"),
-        // What was given back stays so.
+        // A refunded payment stays refunded.
         Status::Refund => {}
         Status::Initial
         | Status::Pending
@@ -33,7 +33,7 @@ pub(super) fn check(before: &Payment, next: &Payment, command: &Command, context
     check_expiry(before, next, command, context);
 }
 
-/// A PIX does not expire in the 90 seconds in which what was paid in time may still come in.
+/// Checks that a PIX does not expire within the 90 seconds in which a timely payment may still come in.
 fn check_expiry(before: &Payment, next: &Payment, command: &Command, context: &Context) {
     assert!(!(before.concluded && next.status() == Status::Expired && before.status() == Status::Pending));
     let has_expired = before.status() == Status::Pending && next.status() == Status::Expired;

@@ -1,5 +1,5 @@
-//! A receiver's confirmation that goes along with another write leaves what storing it first would have left, is no reason
-//! for a write by itself, and is lost with none.
+//! A receiver's confirmation that is stored with another write has the same result as storing it first. It causes no
+//! write on its own, and is never lost.
 
 use quita_domain::delivery::{Confirmation, DeliveryState};
 use quita_domain::payment::{Command, Context, Decision, Payment, Refusal};
@@ -28,7 +28,7 @@ pub(super) fn check(
     let (Ok(together), Ok(after)) = (together, after) else { return };
     let place = delivery.place();
     if let Some(written) = &together.next {
-        // Nobody keeps it after that write.
+        // After this write nobody keeps it.
         check_none_is_lost(written, std::slice::from_ref(confirmed));
     }
     let but_for_the_write =
@@ -36,7 +36,7 @@ pub(super) fn check(
     let mut without_it = but_for_the_write(stored);
     without_it.outbox[place] = before.outbox[place].clone();
     if !alone.effects.is_empty() || without_it != but_for_the_write(before) {
-        // More was due when it was stored, and is done: the command finds another payment.
+        // More work was due when it was stored, and is now done, so the command finds a different payment.
         return;
     }
     assert_eq!(together.next.as_ref().map(but_for_the_write), after.next.as_ref().map(but_for_the_write));

@@ -1,4 +1,4 @@
-//! Cancellations, captures and refunds: each is sent once for each time that it certainly had no effect.
+//! Cancellations, captures and refunds: each is sent again only if the previous request certainly had no effect.
 
 use quita_domain::acquiring::OperationAnswer;
 use quita_domain::money::Money;
@@ -70,7 +70,7 @@ fn check_step(known: &Operation, operation: &Operation, sent: usize, command: &C
     }
 }
 
-/// The second answer that it is not known, and late enough.
+/// Returns true for the second "not found", if it is late enough.
 fn is_believed_not_found(known: &Operation, command: &Command, context: &Context) -> bool {
     let Command::OperationInquired {
         operation,
@@ -91,7 +91,7 @@ fn is_believed_not_found(known: &Operation, command: &Command, context: &Context
         && inquiring.for_ms >= BELIEVED_AFTER_MS.max(shows_after_ms) + lease_ms
 }
 
-/// It is sent while the payment is what allows it, or was before a later part of this decision.
+/// Checks that it is sent while the payment's status allows it, or did so before a later part of this decision.
 fn check_status_allows(before: &Payment, next: &Payment, operation: &Operation) {
     let events = next.history.iter().skip(before.history.len());
     let mut statuses = events.map(|event| event.status).chain([before.status()]);
@@ -111,7 +111,8 @@ fn check_status_allows(before: &Payment, next: &Payment, operation: &Operation) 
     assert!(statuses.any(is_allowed), "{operation:?} is sent for what is {}", next.status());
 }
 
-/// It is stored as sent, with what there was for certain before it: before this decision, or after a part of it.
+/// Checks that it is stored as sent, with the sum that was certain before it: before this decision, or after a part of
+/// it.
 fn check_sending(before: &Payment, next: &Payment, operation: &Operation) {
     assert_eq!(operation.call.progress, Progress::Sent, "{operation:?}");
     let certain = |payment: &Payment| match (operation.kind, &operation.surplus) {
@@ -123,7 +124,7 @@ fn check_sending(before: &Payment, next: &Payment, operation: &Operation) {
     assert!([before, next].map(certain).contains(&operation.before), "{operation:?}");
 }
 
-/// A refund and its operation end together. The merchant sees nothing of what is given back of other charges.
+/// Checks that a refund and its operation end together. The merchant does not see refunds of other charges.
 fn check_refund(next: &Payment, operation: &Operation) {
     if let OperationKind::Refund(amount) = operation.kind
         && operation.is_own()

@@ -1,4 +1,4 @@
-//! The same once more changes nothing. One fact is no discrepancy either, if it was none.
+//! A repeated command changes nothing. A repeated fact is no discrepancy either, unless it was one before.
 
 use quita_domain::acquiring::{ChargeAnswer, Fact, OperationAnswer};
 use quita_domain::identity::OperationId;
@@ -48,8 +48,8 @@ pub(super) fn check(next: &Payment, first: &Decision, command: Command, context:
     }
 }
 
-/// A charge concludes last, and the sum of what went back is stated after each part of it: what is stated after those
-/// happened to none.
+/// Returns true if an answer repeats facts out of order. A charge concludes last, and the refunded sum is stated after
+/// each part of it.
 fn is_out_of_order(answer: &ChargeAnswer) -> bool {
     let ChargeAnswer::Known(statement) = answer else { return false };
     let Some((_, earlier)) = statement.facts.split_last() else { return false };
@@ -66,7 +66,7 @@ const fn states_something(answer: &OperationAnswer) -> bool {
     }
 }
 
-/// Several facts, of which the later ones may contradict the earlier ones when these are stated again.
+/// Returns true for several facts, whose repetition may make later ones contradict earlier ones.
 fn is_story(command: &Command) -> bool {
     match command {
         Command::ChargeAnswered { answer: ChargeAnswer::Known(statement), .. }
@@ -75,7 +75,7 @@ fn is_story(command: &Command) -> bool {
     }
 }
 
-/// Returns true if nothing changed but the reports to operators, and that only a person ends it.
+/// Returns true if only the reports to operators changed, and the mark that only a person ends the payment.
 fn is_only_reported(before: &Payment, after: &Payment) -> bool {
     let Payment { revision, last_op, reports, concluded, .. } = before.clone();
     Payment { revision, last_op, reports, concluded, ..after.clone() } == *before

@@ -1,4 +1,4 @@
-//! Reports to operators: each is stored with its change, or kept by whoever brings it again.
+//! Reports to operators: each is stored with its change, or kept until its cause is repeated.
 
 use quita_domain::payment::{Command, Decision, Effect, MAX_REPORTS, Payment};
 

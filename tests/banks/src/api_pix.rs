@@ -1,7 +1,7 @@
-//! A bank that speaks API Pix, the Banco Central's standard, version 2.9.0, with books of its own.
+//! A bank with API Pix, the Banco Central's standard, version 2.9.0, and with its own books.
 //!
 //! Sources: `scripts/lib/judges/pix-api-openapi.yaml` (the standard's own document) for calls, patterns and errors.
-//! What the document leaves to a bank is in [`Config`].
+//! [`Config`] has everything that the document leaves to a bank.
 
 mod books;
 pub(crate) mod br_code;
@@ -46,7 +46,7 @@ pub struct PixBank {
     books: Books,
     tokens: Tokens,
     webhooks: BTreeMap<String, Webhook>,
-    /// Refunds that end then: endToEndId and id.
+    /// Pending refunds by the time at which they end: endToEndId and id.
     due: BTreeMap<(i64, u64), (String, String)>,
     notices: BTreeMap<(i64, u64), Notice>,
     calls: BTreeMap<&'static str, u64>,
@@ -58,7 +58,7 @@ pub struct PixBank {
 }
 
 impl PixBank {
-    /// A bank that has no books yet. Faults are planned by [`Counterparty::control`].
+    /// Creates a bank with empty books. Faults are planned by [`Counterparty::control`].
     pub fn new(config: Config) -> Self {
         let planned = Planned::default();
         Self {
@@ -77,40 +77,40 @@ impl PixBank {
         }
     }
 
-    /// This bank with faults that somebody else decides.
+    /// Replaces the source of faults.
     #[must_use]
     pub fn with_faults(self, faults: Faults) -> Self {
         Self { faults, ..self }
     }
 
-    /// Its ways.
+    /// Returns its configuration.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Its ways, to be changed.
+    /// Returns its configuration, to be changed.
     pub fn config_mut(&mut self) -> &mut Config {
         &mut self.config
     }
 
-    /// Returns what was charged, received and given back for each txid, by now.
+    /// Returns the charged, received and refunded amounts of each txid at this time.
     pub fn books(&mut self, now_ms: i64) -> BTreeMap<String, Account> {
         self.settle_refunds(now_ms);
         self.books.accounts()
     }
 
-    /// Returns what was charged, received and given back for one txid, by now; `None` if it is unknown.
+    /// Returns the charged, received and refunded amounts of one txid at this time; `None` if it is unknown.
     pub fn account(&mut self, txid: &str, now_ms: i64) -> Option<Account> {
         self.settle_refunds(now_ms);
         self.books.account(txid)
     }
 
-    /// Returns the count of each call by its name, such as `PUT /cob/{txid}`. Calls that a fault struck count too.
+    /// Returns the count of each call by its name, such as `PUT /cob/{txid}`. Calls with a fault count too.
     pub fn calls(&self) -> &BTreeMap<&'static str, u64> {
         &self.calls
     }
 
-    /// From now on no token that was given is good.
+    /// Invalidates all tokens that were issued.
     pub fn revoke_tokens(&mut self) {
         self.tokens.revoke();
     }
@@ -164,7 +164,7 @@ impl PixBank {
         }
     }
 
-    /// A die that falls so many times of a thousand.
+    /// Returns true this many times in a thousand.
     fn chance(&mut self, permille: u64) -> bool {
         permille > 0 && {
             self.dice = self.dice.wrapping_add(1);
@@ -172,7 +172,7 @@ impl PixBank {
         }
     }
 
-    /// A number that was not drawn before, and looks like chance.
+    /// Returns a new pseudorandom number.
     fn draw_id(&mut self) -> u128 {
         self.drawn = self.drawn.wrapping_add(1);
         let high = mixed(self.config.seed.wrapping_add(self.drawn));
@@ -208,7 +208,7 @@ impl Counterparty for PixBank {
     }
 }
 
-/// Operation that a request asks for.
+/// Operation that a request calls.
 #[derive(Debug, PartialEq, Eq)]
 enum Call {
     Token,
@@ -281,7 +281,7 @@ impl Call {
         }
     }
 
-    /// The scope that it needs, or none if there is no such call.
+    /// Returns the scope that it needs; `None` if there is no such call.
     fn scope(&self) -> Option<&'static str> {
         match self {
             Self::PutCharge(_) | Self::PostCharge | Self::PatchCharge(_) => Some("cob.write"),

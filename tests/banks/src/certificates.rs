@@ -8,11 +8,11 @@ use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// Years, month and day until which certificates are good, unless something else is asked for.
+/// Date until which certificates are valid by default.
 const UNTIL: ExpiryDate = ExpiryDate { year: 2099, month: 12, day: 31 };
 
-/// An authority, and what it signed: `ca.pem`; `server`, `client` and `other-client` as `NAME.pem`, `NAME.key` and
-/// `NAME-with-key.pem`; and `foreign`, which another authority signed.
+/// An authority, and the certificates that it signed: `ca.pem`; `server`, `client` and `other-client` as `NAME.pem`,
+/// `NAME.key` and `NAME-with-key.pem`. Another authority signed `foreign`.
 pub struct Certificates {
     directory: PathBuf,
     authority: CertifiedIssuer<'static, KeyPair>,
@@ -36,12 +36,12 @@ pub struct Pair {
     pub certificate: PathBuf,
     /// Its private key.
     pub key: PathBuf,
-    /// Both in one file, as some clients want it.
+    /// Both in one file, as some clients require.
     pub both: PathBuf,
 }
 
 impl Certificates {
-    /// Makes all of them anew in this directory.
+    /// Creates all of them in this directory.
     pub fn make(directory: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(directory)?;
         let made = Self { directory: directory.to_owned(), authority: authority("The bank's authority")? };
@@ -54,27 +54,27 @@ impl Certificates {
         Ok(made)
     }
 
-    /// Makes one more under this name, good until this date; one that is there is replaced.
+    /// Creates another one with this name, valid until this date. An existing one is replaced.
     pub fn issue(&self, name: &str, until: ExpiryDate) -> io::Result<Pair> {
         self.sign(name, until, &self.authority)
     }
 
-    /// The authority's certificate.
+    /// Returns the authority's certificate.
     pub fn ca(&self) -> PathBuf {
         self.directory.join("ca.pem")
     }
 
-    /// The client that the bank knows.
+    /// Returns the client that the bank knows.
     pub fn client(&self) -> Pair {
         self.pair("client")
     }
 
-    /// Another one that the bank knows, to be changed to.
+    /// Returns another client that the bank knows, for a change of certificate.
     pub fn other_client(&self) -> Pair {
         self.pair("other-client")
     }
 
-    /// A client that the bank does not know.
+    /// Returns a client that the bank does not know.
     pub fn foreign(&self) -> Pair {
         self.pair("foreign")
     }
@@ -88,7 +88,7 @@ impl Certificates {
         self.pair("server")
     }
 
-    /// The authority as the only one to be trusted.
+    /// Returns the authority as the only trusted one.
     pub(crate) fn roots(&self) -> io::Result<RootCertStore> {
         let mut roots = RootCertStore::empty();
         roots.add(self.authority.der().clone()).map_err(io::Error::other)?;
@@ -127,7 +127,7 @@ impl Certificates {
 }
 
 impl Pair {
-    /// The certificate and the key, read from their files.
+    /// Reads the certificate and the key from their files.
     pub(crate) fn read(&self) -> io::Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>)> {
         let certificate = CertificateDer::from_pem_file(&self.certificate).map_err(io::Error::other)?;
         let key = PrivateKeyDer::from_pem_file(&self.key).map_err(io::Error::other)?;

@@ -1,6 +1,6 @@
-//! Numbers that look like chance and follow from a seed.
+//! Pseudorandom numbers that follow from a seed.
 
-/// SplitMix64's finish.
+/// Mixes a number with SplitMix64's finaliser.
 pub(crate) fn mixed(number: u64) -> u64 {
     let mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

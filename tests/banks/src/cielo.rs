@@ -1,8 +1,8 @@
-//! A Cielo: its E-commerce API 3.0 for cards, PIX and boletos, with books of its own.
+//! A simulated Cielo: its E-commerce API 3.0 for cards, PIX and boletos, with its own books.
 //!
-//! It is no idempotent provider: the same `MerchantOrderId` twice is two sales. What it does slowly, badly or in a
-//! dialect is in its [`Config`]; what becomes of one order, in a [`Plan`]; what goes wrong with a call, in [`Faults`].
-//! Rules are those of Cielo's manual "API E-commerce Cielo" (August 2024) and its portal docs.cielo.com.br (2025–2026).
+//! It is not idempotent: the same `MerchantOrderId` twice gives two sales. [`Config`] has its delays, faults and
+//! deviating spellings, [`Plan`] the outcome of one order, and [`Faults`] the faults of calls. Rules are those of
+//! Cielo's manual "API E-commerce Cielo" (August 2024) and its portal docs.cielo.com.br (2025–2026).
 
 mod answer;
 pub(crate) mod bar_code;
@@ -44,10 +44,10 @@ use operate::Asked;
 use outbox::{Change, Outbox};
 use sale::Sale;
 
-/// Reach of the query host into the past: three months.
+/// Age up to which the query host finds sales: three months.
 const QUERIES_REACH_MS: i64 = 92 * 24 * 60 * 60 * 1_000;
 
-/// A Cielo with one merchant.
+/// A simulated Cielo with one merchant.
 pub struct Cielo {
     config: Config,
     chance: Chance,
@@ -70,7 +70,7 @@ enum Timer {
     Lapse,
 }
 
-/// A card that a token stands for.
+/// A card behind a token.
 #[derive(Debug, Clone)]
 struct Stored {
     number: String,
@@ -123,7 +123,7 @@ impl Counterparty for Cielo {
 }
 
 impl Cielo {
-    /// A Cielo that nobody bought anything through yet.
+    /// Creates a Cielo without sales.
     pub fn new(config: Config, faults: Faults) -> Self {
         Self {
             chance: Chance::new(config.seed),
@@ -140,14 +140,14 @@ impl Cielo {
         }
     }
 
-    /// Returns what was taken and given back so far.
+    /// Returns the amounts taken and returned so far.
     pub fn books(&self) -> Books {
         let entries =
             |ids: &Vec<String>| ids.iter().filter_map(|id| self.sales.get(id)).map(Entry::of).collect();
         self.orders.iter().map(|(order, ids)| (order.clone(), entries(ids))).collect()
     }
 
-    /// The sales of one order, oldest first.
+    /// Returns the sales of one order, oldest first.
     pub fn sales_of(&self, order_id: &str) -> Vec<Entry> {
         let ids = self.orders.get(order_id).into_iter().flatten();
         ids.filter_map(|id| self.sales.get(id)).map(Entry::of).collect()
@@ -160,7 +160,7 @@ impl Cielo {
         timer.into_iter().chain(self.outbox.next_ms()).min()
     }
 
-    /// Lets everything happen that is due by now.
+    /// Processes everything that is due.
     fn advance(&mut self, now_ms: i64) {
         while let Some((at_ms, payment_id, timer)) = self.timers.first().cloned() {
             if at_ms > now_ms {
@@ -169,7 +169,7 @@ impl Cielo {
             self.timers.pop_first();
             match timer {
                 Timer::Refund => self.settle_refunds(&payment_id, now_ms),
-                // It may be captured or voided by now: then there is nothing to lapse.
+                // It may have been captured or voided meanwhile: then nothing lapses.
                 Timer::Lapse => self.expire(&payment_id, now_ms).unwrap_or_default(),
             }
         }
@@ -184,7 +184,7 @@ impl Cielo {
         sent(answer, after_ms.max(slow_ms))
     }
 
-    /// Does what is asked for. Tells the answer and how long it takes.
+    /// Handles a request. Returns the answer and its delay.
     fn serve(&mut self, request: &Request, now_ms: i64) -> (Answer, u64) {
         let traps = traps::drawn(&self.config, &mut self.chance);
         let (answer, after_ms) = match self.stranger(request) {
@@ -194,7 +194,7 @@ impl Cielo {
         (traps::sprung(answer, &traps), after_ms)
     }
 
-    /// Refuses who has not the merchant's id and key.
+    /// Refuses a request without the merchant's id and key.
     fn stranger(&self, request: &Request) -> Option<Answer> {
         let refused = |refusal| Some(answer::refused(401, &[refusal]));
         match request.header("merchantid").filter(|id| !id.is_empty()) {
@@ -273,7 +273,7 @@ impl Cielo {
         Answer::new(200, show::list(sales.into_iter()))
     }
 
-    /// Keeps a card's number under a token.
+    /// Stores a card's number under a token.
     fn keep_card(&mut self, body: &[u8]) -> Answer {
         let Ok(body) = serde_json::from_slice::<Value>(body) else {
             return answer::bad(answer::UNREADABLE);
@@ -299,7 +299,7 @@ impl Cielo {
         })
     }
 
-    /// Checks a card without charging: good are numbers that begin with 5 and end in 0 or 4.
+    /// Checks a card without charging: valid numbers begin with 5 and end in 0 or 4.
     fn zero_auth(&mut self, body: &[u8]) -> Answer {
         if !self.config.has_zero_auth {
             return answer::bad(answer::ZERO_AUTH_OFF);
@@ -322,7 +322,7 @@ impl Cielo {
     }
 }
 
-/// Returns what the first digits of a card tell.
+/// Returns the properties that a card's first digits show.
 fn card_bin(bin: &str) -> Answer {
     let is_bin = (6..=9).contains(&bin.len()) && bin.bytes().all(|digit| digit.is_ascii_digit());
     let provider = match bin.as_bytes() {
@@ -360,7 +360,7 @@ fn throttled(retry_after_s: u64) -> Reply {
     Reply::Answer { response: Response { status: 429, headers, body: Vec::new() }, after_ms: 0 }
 }
 
-/// Only the first half of the body comes.
+/// Sends only the first half of the body.
 fn half(reply: Reply) -> Reply {
     match reply {
         Reply::Answer { response, after_ms } => {

@@ -1,4 +1,4 @@
-//! Faults of calls, besides what the books say.
+//! Faults of calls, independent of the books.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Reply, Request, Response};
 use crate::chance::mixed;
 
-/// One fault at one call.
+/// One fault in one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The connection is cut before anything was done.
@@ -19,16 +19,16 @@ pub enum Fault {
     ErrorBefore(u16),
     /// The call was done, and is answered with this status.
     ErrorAfter(u16),
-    /// Nothing was done, and nothing ever comes.
+    /// Nothing was done, and no answer ever comes.
     SilenceBefore,
-    /// The call was done, and nothing ever comes.
+    /// The call was done, but no answer ever comes.
     SilenceAfter,
     /// 429 with `Retry-After`; nothing was done.
     Throttled {
         /// Seconds.
         retry_after_s: u64,
     },
-    /// The call was done, and its answer is no JSON, or half of one.
+    /// The call was done, but its answer is not JSON, or only half of it.
     Unreadable,
     /// The call is done at once, and answered after this time.
     Slow {
@@ -39,10 +39,10 @@ pub enum Fault {
     TokenRefused,
 }
 
-/// Decides which fault strikes a call, if any.
+/// Decides the fault of a call, if any.
 pub type Faults = Box<dyn FnMut(&Request) -> Option<Fault> + Send>;
 
-/// No fault ever.
+/// Returns a source without faults.
 pub fn none() -> Faults {
     Box::new(|_| None)
 }
@@ -69,7 +69,7 @@ impl Fault {
     }
 }
 
-/// The reply to a call that this fault strikes, where `serve` does the call and tells how long its answer takes.
+/// Returns the reply to a call with this fault. `serve` performs the call, and returns its answer and delay.
 pub(crate) fn struck(
     fault: Option<Fault>,
     error: impl Fn(u16) -> Response,
@@ -110,7 +110,7 @@ pub(crate) fn struck(
     }
 }
 
-/// An answer of which only half came.
+/// Cuts an answer to its first half.
 fn halved(mut response: Response) -> Response {
     response.body.truncate(response.body.len().div_euclid(2));
     response
@@ -138,7 +138,7 @@ struct Plan {
 }
 
 impl Planned {
-    /// Returns the function that a counterparty asks at each call.
+    /// Returns the function that a counterparty asks about each call.
     pub fn faults(&self) -> Faults {
         let plan = Arc::clone(&self.0);
         Box::new(move |request| plan.lock().unwrap_or_else(PoisonError::into_inner).strike(request))
@@ -193,7 +193,7 @@ impl Plan {
         self.always
     }
 
-    /// SplitMix64: the same seed strikes the same calls.
+    /// Draws a number with SplitMix64: the same seed affects the same calls.
     fn throw(&mut self) -> u64 {
         let number = self.dice;
         self.dice = number.wrapping_add(0x9e37_79b9_7f4a_7c15);

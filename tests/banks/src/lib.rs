@@ -1,6 +1,5 @@
-//! Counterparties that stand in for real ones in tests: a bank that speaks API Pix, one that registers boletos, a Cielo and
-//! a Pagar.me, each with books of its own. They know nothing of the product, so that a mistake of its own can't hide in
-//! them.
+//! Counterparties that replace real ones in tests: a bank with API Pix, one that registers boletos, a Cielo and a
+//! Pagar.me, each with its own books. They share no code with the product, so that its mistakes can't hide in them.
 //!
 //! A [`Counterparty`] is plain state: a request and the time go in, a [`Reply`] comes out. The simulated world calls it
 //! in process; a server puts it behind HTTP with mutual TLS.
@@ -16,26 +15,27 @@ mod query;
 pub mod server;
 pub mod sicoob;
 
-/// A provider as it is seen over HTTP.
+/// A provider as seen over HTTP.
 pub trait Counterparty: Send {
-    /// Takes one request at this time, in milliseconds since 1970.
+    /// Handles one request at this time, in milliseconds since 1970.
     fn handle(&mut self, request: &Request, now_ms: i64) -> Reply;
 
-    /// Notices that it wants to send by now, each to be taken once.
+    /// Takes the notices that are due, each once.
     fn notices(&mut self, now_ms: i64) -> Vec<Notice>;
 
-    /// Learns the status that a notice was answered with; none if it did not arrive. Most providers don't look at it.
+    /// Receives the status of the answer to a notice; `None` if the notice did not arrive. Most providers ignore it.
     fn notified(&mut self, _notice: &Notice, _status: Option<u16>, _now_ms: i64) {}
 
-    /// Does what people outside of the API do (payers, the provider's desk), sets knobs and faults, or tells the books.
+    /// Performs actions outside the API (of payers, or at the provider's desk), changes settings and faults, or returns
+    /// the books.
     ///
-    /// A command is `{"do": "pay", …}` with the arguments beside `do`; so a server's control path needs to know nothing
-    /// of the counterparty behind it. What can't be done is answered as `{"error": "…"}`. Every counterparty knows
-    /// `{"do": "books"}` and `{"do": "faults", …}` as [`faults::Planned`] reads it.
+    /// A command is `{"do": "pay", …}` with the arguments beside `do`, so a server's control path is independent of its
+    /// counterparty. An impossible command is answered with `{"error": "…"}`. Every counterparty supports `{"do":
+    /// "books"}` and `{"do": "faults", …}` as [`faults::Planned`] reads it.
     fn control(&mut self, command: &serde_json::Value, now_ms: i64) -> serde_json::Value;
 }
 
-/// A request as it came in.
+/// A request as it arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// `GET`, `PUT`, …
@@ -48,18 +48,18 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
-    /// The SHA-256 of the client's certificate in hexadecimal, if it showed one.
+    /// The SHA-256 of the client's certificate in hexadecimal, if it presented one.
     pub certificate: Option<String>,
 }
 
 impl Request {
-    /// The first header with this name, in lower case.
+    /// Returns the first header with this name, which must be in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// An answer, or what becomes of the connection instead.
+/// An answer, or another end of the exchange.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// Answers after this many milliseconds.
@@ -71,7 +71,7 @@ pub enum Reply {
     },
     /// The connection is cut without an answer.
     Reset,
-    /// Nothing ever comes.
+    /// No answer ever comes.
     Silence,
 }
 
@@ -87,22 +87,22 @@ pub struct Response {
 }
 
 impl Response {
-    /// An answer in JSON.
+    /// Returns an answer in JSON.
     pub(crate) fn json(status: u16, body: &serde_json::Value) -> Self {
         let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
         Self { status, headers, body: body.to_string().into_bytes() }
     }
 
-    /// An answer without a body.
+    /// Returns an answer without a body.
     pub(crate) fn empty(status: u16) -> Self {
         Self { status, headers: Vec::new(), body: Vec::new() }
     }
 }
 
-/// A notice to whoever registered for it.
+/// A notice to a registered receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// Whole address to which it goes, or none where the counterparty was told none.
+    /// Complete target address; `None` if the counterparty has none.
     pub url: Option<String>,
     /// Names with values.
     pub headers: Vec<(String, String)>,

@@ -1,4 +1,4 @@
-//! Tokens of access: OAuth 2.0 client credentials, bound to the client's certificate (RFC 8705).
+//! Access tokens: OAuth 2.0 client credentials, bound to the client's certificate (RFC 8705).
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::chance::mixed;
 use crate::query::Query;
 use crate::{Request, Response};
 
-/// Form in which a client shows its secret to the token endpoint.
+/// Form in which a client sends its secret to the token endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TokenForm {
@@ -19,22 +19,22 @@ pub enum TokenForm {
     BasicForm,
     /// HTTP Basic, the rest as JSON.
     BasicJson,
-    /// All in the form.
+    /// Everything in the form.
     Form,
     /// The id in the form, and no secret.
     FormNoSecret,
 }
 
-/// The one client that a bank gives tokens to.
+/// The only client to which a bank issues tokens.
 pub(crate) struct Client<'a> {
     pub(crate) id: &'a str,
     pub(crate) secret: &'a str,
-    /// Forms in which the secret may be shown; empty for any.
+    /// Forms in which the secret may be sent; empty for any.
     pub(crate) forms: &'a [TokenForm],
     pub(crate) token_ttl_s: i64,
-    /// Tokens that are good for ever.
+    /// Tokens that never expire.
     pub(crate) fixed_tokens: &'a [String],
-    /// Scopes of a token that was asked for without any.
+    /// Scopes of a token that was requested without any.
     pub(crate) scopes: &'a str,
     pub(crate) seed: u64,
 }
@@ -51,7 +51,7 @@ struct Token {
     scopes: Vec<String>,
 }
 
-/// Why a call may not be made.
+/// Reason why a call is refused.
 pub(crate) enum Refusal {
     Unauthorized,
     Forbidden,
@@ -101,7 +101,7 @@ impl Tokens {
         Response::json(200, &body)
     }
 
-    /// Checks that this request's token is good for this scope.
+    /// Checks that this request's token is valid for this scope.
     pub(crate) fn check(
         &self,
         client: &Client<'_>,
@@ -121,7 +121,7 @@ impl Tokens {
         if token.scopes.iter().any(|given| given == scope) { Ok(()) } else { Err(Refusal::Forbidden) }
     }
 
-    /// From now on no token that was given is good.
+    /// Invalidates all tokens that were issued.
     pub(crate) fn revoke(&mut self) {
         self.given.clear();
     }

@@ -1,9 +1,9 @@
-//! A Pagar.me: its core v5 API for cards, PIX and boletos, with books of its own.
+//! A simulated Pagar.me: its core v5 API for cards, PIX and boletos, with its own books.
 //!
-//! It keeps the answer of each `Idempotency-Key` for a day, whatever it was; without a key the same code twice is two
-//! orders. What it does slowly, badly or in another spelling is in its [`Config`]; what becomes of one order, in a
-//! [`Plan`]; what goes wrong with a call, in [`Faults`]. Rules are those of docs.pagar.me (2026-08-28), the official SDK
-//! 7.0.2 and the official plugins.
+//! It keeps the answer to each `Idempotency-Key` for a day, whatever it was; without a key, the same code twice gives
+//! two orders. [`Config`] has its delays, faults and deviating spellings, [`Plan`] the outcome of one order, and
+//! [`Faults`] the faults of calls. Rules are those of docs.pagar.me (2026-08-28), the official SDK 7.0.2 and the
+//! official plugins.
 
 mod answer;
 mod books;
@@ -54,7 +54,7 @@ pub struct Pagarme {
     codes: BTreeMap<String, Vec<String>>,
     charges: BTreeMap<String, Charge>,
     payables: Vec<Payable>,
-    /// Charges whose payables are left out of every list.
+    /// Charges whose payables every list lacks.
     unlisted: BTreeSet<String>,
     keys: BTreeMap<String, Kept>,
     plans: BTreeMap<String, Plan>,
@@ -63,16 +63,16 @@ pub struct Pagarme {
     outbox: Outbox,
 }
 
-/// Something that happens by itself.
+/// Event that happens by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
     Refund,
     Lapse,
-    /// A card in processing is approved, or not.
+    /// A card in processing is approved or declined.
     Decide(bool),
 }
 
-/// Answer that is kept under a key of idempotency.
+/// Answer that is stored under an idempotency key.
 struct Kept {
     at_ms: i64,
     answer: Answer,
@@ -124,7 +124,7 @@ impl Counterparty for Pagarme {
 }
 
 impl Pagarme {
-    /// Makes a Pagar.me through which nobody bought anything yet.
+    /// Creates a Pagar.me without orders.
     pub fn new(config: Config, faults: Faults) -> Self {
         Self {
             chance: Chance::new(config.seed),
@@ -144,7 +144,7 @@ impl Pagarme {
         }
     }
 
-    /// Returns what was taken and given back so far.
+    /// Returns the amounts taken and returned so far.
     pub fn books(&self) -> Books {
         self.codes.keys().map(|code| (code.clone(), self.charges_of(code))).collect()
     }
@@ -156,13 +156,13 @@ impl Pagarme {
         charges.map(|charge| Entry::of(charge, self.fees_of(&charge.id))).collect()
     }
 
-    /// Returns the time at which something happens by itself next: a refund, a lapse or a callback.
+    /// Returns the time of the next event that happens by itself: a refund, a lapse or a callback.
     pub fn next_ms(&self) -> Option<i64> {
         let timer = self.timers.first().map(|(at, _, _)| *at);
         timer.into_iter().chain(self.outbox.next_ms()).min()
     }
 
-    /// Lets everything happen that is due by now.
+    /// Processes everything that is due.
     fn advance(&mut self, now_ms: i64) {
         while let Some((at_ms, id, timer)) = self.timers.first().cloned() {
             if at_ms > now_ms {
@@ -171,12 +171,12 @@ impl Pagarme {
             self.timers.pop_first();
             match timer {
                 Timer::Refund => self.settle_refunds(&id, now_ms),
-                // It may be paid, captured or voided by now: then there is nothing to lapse.
+                // It may have been paid, captured or voided meanwhile: then nothing lapses.
                 Timer::Lapse => self.lapse(&id, now_ms),
                 Timer::Decide(approves) => {
                     let declined = Outcome::Decline { code: "05".to_owned(), brand_code: None };
                     let outcome = if approves { Outcome::Approve } else { declined };
-                    // Somebody may have finished it by hand.
+                    // It may have been finished by hand.
                     self.finish(&id, &outcome, now_ms).unwrap_or_default();
                 }
             }
@@ -209,7 +209,7 @@ impl Pagarme {
         sent(answer, after_ms.max(slow_ms))
     }
 
-    /// Does what is asked for. Returns the answer and the time that it takes.
+    /// Handles a request. Returns the answer and its delay.
     fn serve(&mut self, request: &Request, now_ms: i64) -> (Answer, u64) {
         if self.is_stranger(request) {
             return (answer::stranger(), 0);
@@ -224,14 +224,14 @@ impl Pagarme {
         if self.chance.per_mille(self.config.camel_case_permille) {
             show::in_camel_case(&mut answer.body);
         }
-        // An answer that only asks for patience is none.
+        // A 429 is not an answer to be stored.
         if let Some(key) = key.filter(|_| answer.status != 429) {
             self.keys.insert(key, Kept { at_ms: now_ms, answer: answer.clone() });
         }
         (answer, after_ms)
     }
 
-    /// Returns true if the request has not the account's key as the user of Basic authentication.
+    /// Returns true if the user of Basic authentication is not the account's key.
     fn is_stranger(&self, request: &Request) -> bool {
         let expected = STANDARD.encode(format!("{}:", self.config.secret_key));
         let given = request.header("authorization").and_then(|given| given.split_once(' '));
@@ -271,7 +271,7 @@ impl Pagarme {
         (answer, 0)
     }
 
-    /// Lists orders, newest first, as far as the list shows them yet.
+    /// Lists orders, newest first, without those that the list does not show yet.
     fn list_orders(&self, query: &Query<'_>, now_ms: i64) -> Answer {
         let code = query.text("code");
         let mut found: Vec<&Order> = self

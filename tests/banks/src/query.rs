@@ -27,7 +27,7 @@ impl FromIterator<(String, String)> for Query {
     }
 }
 
-/// Undoes percent-encoding; what is none, or no UTF-8, is left or replaced.
+/// Decodes percent-encoding. Invalid sequences are kept, and bytes that are not UTF-8 are replaced.
 pub(crate) fn decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

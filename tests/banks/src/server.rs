@@ -1,5 +1,5 @@
-//! A counterparty behind HTTP on loopback, plain or with (mutual) TLS, with a control path for those who are not its
-//! clients. It runs on a thread of its own and ends when it is dropped.
+//! A counterparty behind HTTP on loopback, plain or with (mutual) TLS, with a control path for commands. It runs on a
+//! thread of its own and ends when it is dropped.
 
 mod control;
 mod exchange;
@@ -36,9 +36,9 @@ pub enum Tls {
     /// Plain HTTP.
     #[default]
     Plain,
-    /// HTTPS that takes any client; certificates are made in this directory.
+    /// HTTPS that accepts any client; certificates are created in this directory.
     Server(PathBuf),
-    /// HTTPS that takes only clients with a certificate of its authority; certificates are made in this directory.
+    /// HTTPS that only accepts clients with a certificate of its authority; certificates are created in this directory.
     Mutual(PathBuf),
 }
 
@@ -51,11 +51,11 @@ pub struct Options {
     pub port: u16,
     /// Delay of every answer, in milliseconds.
     pub delay_ms: u64,
-    /// Scheme, host and port that notices go to in place of their own, as if a proxy were before the receiver.
+    /// Scheme, host and port to which notices go instead of their own, as if a proxy were in front of the receiver.
     pub forward: Option<String>,
-    /// The whole address for notices of a counterparty that was told none.
+    /// Complete address for notices of a counterparty that has none.
     pub notices_to: Option<String>,
-    /// Number of notices that go out at once, each on a connection that is kept.
+    /// Number of notices that are sent concurrently, each on a kept connection.
     pub senders: usize,
 }
 
@@ -82,7 +82,7 @@ struct Shared<C> {
     delay_ms: AtomicU64,
     forward: Mutex<Option<String>>,
     notices_to: Mutex<Option<String>>,
-    /// Something was done, so there may be notices.
+    /// Signals an action, after which there may be notices.
     done: Notify,
     delivered: AtomicU64,
     failed: AtomicU64,
@@ -92,18 +92,18 @@ struct Listeners {
     api: std::net::TcpListener,
     control: std::net::TcpListener,
     acceptor: Option<TlsAcceptor>,
-    /// For notices to https addresses.
+    /// Client configuration for notices to https addresses.
     client: Option<Arc<rustls::ClientConfig>>,
     senders: usize,
 }
 
 impl<C: Counterparty + 'static> Served<C> {
-    /// Serves it on a free port.
+    /// Serves the counterparty on a free port.
     pub fn start(counterparty: C, tls: Tls) -> io::Result<Self> {
         Self::start_with(counterparty, Options { tls, ..Options::default() })
     }
 
-    /// Serves it as the options say.
+    /// Serves the counterparty with these options.
     pub fn start_with(counterparty: C, options: Options) -> io::Result<Self> {
         let (certificates, is_mutual) = match &options.tls {
             Tls::Plain => (None, false),
@@ -140,41 +140,41 @@ impl<C: Counterparty + 'static> Served<C> {
                     _ = stopped => {}
                 }
             });
-            // What is under way is cut.
+            // Exchanges under way are cut.
             runtime.shutdown_background();
         })?;
         Ok(Self { address, control, certificates, shared, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Scheme, host and port.
+    /// Returns scheme, host and port.
     pub fn url(&self) -> String {
         let scheme = if self.certificates.is_some() { "https" } else { "http" };
         format!("{scheme}://{}", self.address)
     }
 
-    /// Scheme, host and port of the control path.
+    /// Returns scheme, host and port of the control path.
     pub fn control_url(&self) -> String {
         format!("http://{}", self.control)
     }
 
-    /// Its certificates, with TLS.
+    /// Returns its certificates, if it has TLS.
     pub fn certificates(&self) -> Option<&Certificates> {
         self.certificates.as_ref()
     }
 
-    /// Does something with the counterparty; notices that follow from it go out.
+    /// Accesses the counterparty; resulting notices are sent.
     pub fn with<R>(&self, work: impl FnOnce(&mut C) -> R) -> R {
         let result = work(&mut self.shared.counterparty());
         self.shared.done.notify_one();
         result
     }
 
-    /// The counterparty's time.
+    /// Returns the counterparty's time.
     pub fn now_ms(&self) -> i64 {
         self.shared.now_ms()
     }
 
-    /// Puts the counterparty's clock forward.
+    /// Advances the counterparty's clock.
     pub fn advance(&self, ms: i64) {
         self.shared.ahead_ms.fetch_add(ms, Ordering::SeqCst);
         self.shared.done.notify_one();
@@ -190,7 +190,7 @@ impl<C> Drop for Served<C> {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A thread that panicked has told so.
+            // A thread that panicked has already reported it.
             thread.join().unwrap_or_default();
         }
     }
@@ -247,11 +247,11 @@ async fn serve<C: Counterparty + 'static>(shared: Arc<Shared<C>>, listeners: Lis
     tokio::join!(api, controlled, notices::send(Arc::clone(&shared), client, senders));
 }
 
-/// Accepts as long as it is asked to.
+/// Accepts connections until it is dropped.
 async fn accept(listener: std::net::TcpListener, take: impl Fn(TcpStream)) {
     let Ok(listener) = TcpListener::from_std(listener) else { return };
     loop {
-        // One that was gone before it was accepted concerns nobody.
+        // A connection that was gone before it was accepted is ignored.
         if let Ok((stream, _)) = listener.accept().await {
             stream.set_nodelay(true).unwrap_or_default();
             take(stream);
@@ -265,7 +265,7 @@ async fn connection<C: Counterparty + 'static>(
     stream: TcpStream,
 ) {
     let Some(acceptor) = acceptor else { return requests(shared, None, stream).await };
-    // A client that is not let in is told so by TLS.
+    // TLS reports the refusal to a refused client.
     let Ok(stream) = acceptor.accept(stream).await else { return };
     let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
     let certificate = shown.map(|der| Sha256::digest(der).iter().map(|byte| format!("{byte:02x}")).collect());
@@ -280,6 +280,6 @@ async fn requests<C: Counterparty + 'static>(
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         exchange::answer(Arc::clone(&shared), certificate.clone(), request)
     });
-    // It ends with an error where the counterparty wants the connection cut.
+    // This ends with an error if the counterparty wants the connection cut.
     http1::Builder::new().serve_connection(TokioIo::new(stream), service).await.unwrap_or_default();
 }

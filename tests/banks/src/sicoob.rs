@@ -1,7 +1,7 @@
-//! A bank that registers boletos as Sicoob does, Cobrança Bancária v3, with books of its own.
+//! A bank that registers boletos as Sicoob does, Cobrança Bancária v3, with its own books.
 //!
-//! Sources: the portal's page of the API and its models, as integrators copied them; PyPI `brbank` 0.0.5, whose calls ran
-//! in the bank's own sandbox, and PyPI `sicoob-sdk` 0.2.19. Where those differ, [`Config`] has both.
+//! Sources: the portal's page of the API and its models, as integrators copied them; PyPI `brbank` 0.0.5, whose calls
+//! ran in the bank's own sandbox, and PyPI `sicoob-sdk` 0.2.19. Where those differ, [`Config`] has both.
 
 mod books;
 mod config;
@@ -43,10 +43,10 @@ pub struct SicoobBank {
     books: Books,
     tokens: Tokens,
     webhooks: Vec<Webhook>,
-    /// Time at which a notice was sent, and true if it was taken.
+    /// Time at which a notice was sent, and true if it was accepted.
     sent: Vec<(i64, bool)>,
     orders: Vec<Order>,
-    /// Titles that lists have not: a mistake of the bank's.
+    /// Titles that lists lack: a mistake of the bank.
     unlisted: BTreeSet<u64>,
     notices: BTreeMap<(i64, u64), Notice>,
     calls: BTreeMap<&'static str, u64>,
@@ -57,7 +57,7 @@ pub struct SicoobBank {
 }
 
 impl SicoobBank {
-    /// A bank that has no books yet. Faults are planned by [`Counterparty::control`].
+    /// Creates a bank with empty books. Faults are planned by [`Counterparty::control`].
     pub fn new(config: Config) -> Self {
         let planned = Planned::default();
         Self {
@@ -77,35 +77,35 @@ impl SicoobBank {
         }
     }
 
-    /// This bank with faults that somebody else decides.
+    /// Replaces the source of faults.
     #[must_use]
     pub fn with_faults(self, faults: Faults) -> Self {
         Self { faults, ..self }
     }
 
-    /// Its ways.
+    /// Returns its configuration.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// Its ways, to be changed.
+    /// Returns its configuration, to be changed.
     pub fn config_mut(&mut self) -> &mut Config {
         &mut self.config
     }
 
-    /// Returns the title and payments of each number, by now.
+    /// Returns the title and payments of each number at this time.
     pub fn books(&mut self, now_ms: i64) -> BTreeMap<u64, Account> {
         self.advance(now_ms);
         self.books.accounts()
     }
 
-    /// Returns the title and payments of one number, by now; none of what is unknown.
+    /// Returns the title and payments of one number at this time; `None` if it is unknown.
     pub fn account(&mut self, number: u64, now_ms: i64) -> Option<Account> {
         self.advance(now_ms);
         self.books.account(number)
     }
 
-    /// Returns the count of each call, by a name such as `POST /boletos`; also those that a fault struck.
+    /// Returns the count of each call, by a name such as `POST /boletos`, including those with a fault.
     pub fn calls(&self) -> &BTreeMap<&'static str, u64> {
         &self.calls
     }
@@ -163,7 +163,7 @@ impl SicoobBank {
         self.books.titles.insert(number, title);
     }
 
-    /// A die that falls so many times of a thousand.
+    /// Returns true this many times in a thousand.
     fn chance(&mut self, permille: u64) -> bool {
         permille > 0 && {
             self.dice = self.dice.wrapping_add(1);
@@ -279,7 +279,7 @@ impl Call {
         }
     }
 
-    /// The scope that it needs, or none if there is no such call.
+    /// Returns the scope that it needs; `None` if there is no such call.
     fn scope(&self) -> Option<&'static str> {
         match self {
             Self::Register => Some("boletos_inclusao"),

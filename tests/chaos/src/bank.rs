@@ -1,4 +1,4 @@
-//! The acquirers: two banks in one HTTP server, with books, payers, notices and bad days.
+//! The acquirers: two banks in one HTTP server, with books, payers, notices and faults.
 
 mod later;
 mod notify;
@@ -27,30 +27,30 @@ pub(crate) struct Bank {
     /// Addresses to which notices may be sent; `secrets` sign them.
     pub(crate) nodes: RefCell<Vec<SocketAddr>>,
     pub(crate) secrets: RefCell<BTreeMap<BankKind, WebhookSecret>>,
-    /// True if there are no more bad days.
+    /// True if there are no more faults.
     pub(crate) is_calm: Cell<bool>,
     /// Offset of the nodes' clocks, in milliseconds.
     pub(crate) ahead_ms: Cell<u64>,
-    /// Payers, refunds and notices that are on their way.
+    /// Number of payers, refunds and notices under way.
     pub(crate) open: Cell<u64>,
     pub(crate) counts: Counts,
 }
 
-/// Counts of what the banks did, for the report.
+/// Counts of the banks' actions, for the report.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) notices: Cell<u64>,
     pub(crate) hints: Cell<u64>,
     pub(crate) faults: Cell<u64>,
-    /// Charges that were asked for by the bank's own names, and found.
+    /// Charges that were found by the bank's own names.
     pub(crate) identified: Cell<u64>,
     /// Operations that arrived with an id, each time.
     pub(crate) operations_with_ids: Cell<u64>,
     /// Operations that arrived without one.
     pub(crate) operations_without_ids: Cell<u64>,
-    /// Refunds that were taken at first and ended later.
+    /// Refunds that were accepted first and ended later.
     pub(crate) slow_refunds: Cell<u64>,
-    /// Boletos that were taken at first and registered later.
+    /// Boletos that were accepted first and registered later.
     pub(crate) slow_boletos: Cell<u64>,
 }
 
@@ -112,7 +112,7 @@ impl Bank {
         fault
     }
 
-    /// Answers a call to a bank, on a good day or a bad one.
+    /// Answers a call to a bank, with or without a fault.
     pub(crate) async fn answer(self: Rc<Self>, request: Incoming) -> Reply {
         let fault = self.fault();
         match fault {
@@ -124,7 +124,7 @@ impl Bank {
                 let body = json!({"error": "too_many", "retryAfterMs": wait});
                 return Reply::Json(429, body.to_string());
             }
-            // An inquiry meanwhile is answered that it is not known.
+            // An inquiry meanwhile is answered that the charge is unknown.
             Fault::SlowBefore(wait) => sleep(wait).await,
             _ => {}
         }
@@ -139,8 +139,8 @@ impl Bank {
         Reply::Json(status, answer.to_string())
     }
 
-    /// `POST /{bank}/charges`, `GET …/charges/{id}`, `POST …/charges/{id}/operations`,
-    /// `GET …/charges/{id}/operations/{operation}`, `GET …/numbers/{number}`
+    /// Handles `POST /{bank}/charges`, `GET …/charges/{id}`, `POST …/charges/{id}/operations`, `GET
+    /// …/charges/{id}/operations/{operation}`, `GET …/numbers/{number}`.
     fn act(self: &Rc<Self>, request: &Incoming) -> Option<(u16, Value)> {
         let parts: Vec<&str> = request.path.trim_matches('/').split('/').collect();
         let (name, path) = parts.split_first()?;
@@ -219,7 +219,7 @@ impl Bank {
         outcome.map_or((404, json!({"error": "unknown_operation"})), |outcome| (200, told(outcome)))
     }
 
-    /// Our id of a charge that is known by the bank's own name.
+    /// Returns our id of a charge that is identified by the bank's own name.
     fn identify(&self, bank: BankKind, number: &str) -> (u16, Value) {
         match self.books.borrow().id_of(bank, number) {
             Some(id) => {

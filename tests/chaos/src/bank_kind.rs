@@ -1,13 +1,13 @@
-//! Differences between the tester's two banks, as the banks and the adapters to them know them.
+//! Differences between the tester's two banks, shared by the banks and their adapters.
 
 /// One of the two banks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum BankKind {
-    /// Knows operations by our ids: one that is repeated is done once. Says in its notices what happened, and takes some
-    /// seconds for many refunds.
+    /// Knows operations by our ids, so a repeated one is done once. Its notices state what happened, and many refunds
+    /// take some seconds.
     WithIds,
-    /// Knows operations by its sums alone: one that is repeated is done again. Its notices are hints, which say only that
-    /// something may have changed; it takes some seconds to register many boletos.
+    /// Knows operations only by its sums, so a repeated one is done again. Its notices are hints that something may
+    /// have changed. Many boletos take some seconds to register.
     SumsOnly,
 }
 
@@ -15,7 +15,7 @@ impl BankKind {
     /// Both.
     pub(crate) const ALL: [Self; 2] = [Self::WithIds, Self::SumsOnly];
 
-    /// The bank's name, in the configuration and in paths.
+    /// Returns the bank's name, in the configuration and in paths.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::WithIds => "bank-a",
@@ -23,7 +23,7 @@ impl BankKind {
         }
     }
 
-    /// The bank of this name.
+    /// Returns the bank with this name.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }

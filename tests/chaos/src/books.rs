@@ -1,4 +1,4 @@
-//! The banks' books: what really happened to money, whatever was answered.
+//! The banks' books: the actual movements of money, whatever was answered.
 
 mod statement;
 
@@ -12,25 +12,25 @@ pub(crate) use statement::{charged_back, refunded};
 
 /// Card payments of amounts with these cents are refused.
 pub(crate) const DECLINED_CENTS: u64 = 2;
-/// Card payments of amounts with these cents are charged back after they were captured.
+/// Card payments of amounts with these cents are charged back after their capture.
 pub(crate) const DISPUTED_CENTS: u64 = 59;
 
 /// Record of one charge at one bank.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) reference: String,
-    /// Name that the bank gives the charge.
+    /// The bank's own name of the charge.
     pub(crate) number: String,
     pub(crate) amount: u64,
     pub(crate) method: String,
     /// Number of times that a card's limit was held, or a code was issued.
     pub(crate) accepted: u32,
     pub(crate) state: State,
-    /// Every movement of money in, by its cause.
+    /// All incoming money, by its cause.
     pub(crate) captures: Vec<(String, u64)>,
-    /// Every movement of money out, with our id of the refund if the bank knows it.
+    /// All outgoing money, with our id of the refund if the bank knows it.
     pub(crate) refunds: Vec<(Option<String>, u64)>,
-    /// Refunds that the bank took and has not ended, by our ids.
+    /// Refunds that the bank accepted and has not ended, by our ids.
     under_way: BTreeMap<String, u64>,
     pub(crate) charged_back: bool,
     /// Outcomes of the operations whose ids the bank knows.
@@ -40,7 +40,7 @@ pub(crate) struct Entry {
 /// State of a charge at its bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Taken; there is no code to pay with yet.
+    /// Accepted, but still without a code to pay with.
     Registering,
     Pending,
     Authorized,
@@ -70,23 +70,23 @@ pub(crate) enum Outcome {
     Refused(&'static str),
 }
 
-/// A cancellation, capture or refund as it was sent.
+/// A cancellation, capture or refund as it was requested.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Operation<'a> {
-    /// Our id, which not every bank asks for.
+    /// Our id, which not every bank requires.
     pub(crate) id: Option<&'a str>,
     pub(crate) kind: &'a str,
     pub(crate) amount: u64,
 }
 
-/// The books of every bank: by the bank and our id.
+/// The books of both banks, by bank and our id.
 #[derive(Default)]
 pub(crate) struct Books {
     pub(crate) entries: BTreeMap<(BankKind, String), Entry>,
 }
 
 impl Books {
-    /// A charge; the same one again changes nothing. Tells whether it is new.
+    /// Records a charge; a repetition changes nothing. Returns true if it is new.
     pub(crate) fn charge(&mut self, bank: BankKind, body: &Value) -> Option<bool> {
         let text = |name: &str| Some(body[name].as_str()?.to_owned());
         let id = text("id")?;
@@ -127,7 +127,7 @@ impl Books {
         self.entries.get_mut(&(bank, id.to_owned()))
     }
 
-    /// Our id of the charge that the bank calls so.
+    /// Returns our id of the charge with this bank number.
     pub(crate) fn id_of(&self, bank: BankKind, number: &str) -> Option<&str> {
         let mut entries = self.entries.iter();
         let found = entries.find(|((known, _), entry)| *known == bank && entry.number == number);
@@ -136,17 +136,17 @@ impl Books {
 }
 
 impl Entry {
-    /// Money that came in.
+    /// Returns the sum of incoming money.
     pub(crate) fn captured(&self) -> u64 {
         self.captures.iter().map(|(_, amount)| amount).sum()
     }
 
-    /// Money that went back.
+    /// Returns the sum of returned money.
     pub(crate) fn refunded(&self) -> u64 {
         self.refunds.iter().map(|(_, amount)| amount).sum()
     }
 
-    /// The payer pays, and the service is told or not. `false` if it is too late.
+    /// Has the payer pay, with or without a notice to the service. Returns false if it is too late.
     pub(crate) fn pay(&mut self, is_told: bool) -> bool {
         let pays = self.state == State::Pending;
         if pays {
@@ -157,8 +157,8 @@ impl Entry {
         pays
     }
 
-    /// An operation. With an id, the same one again is answered as at first; without, it is done again if it can be.
-    /// A refund may end later.
+    /// Performs an operation. With an id, a repetition gets the first answer; without one, it is done again if
+    /// possible. A refund may end later.
     pub(crate) fn operate(&mut self, operation: Operation<'_>, ends_later: bool) -> Option<Outcome> {
         if let Some(known) = operation.id.and_then(|id| self.operations.get(id)) {
             return Some(*known);
@@ -207,7 +207,7 @@ impl Entry {
         self.captured() - self.refunded() - self.under_way.values().sum::<u64>()
     }
 
-    /// A refund that was taken before is done now, or refused.
+    /// Ends a refund that was accepted before: done, or refused.
     pub(crate) fn end_refund(&mut self, id: &str, is_done: bool) {
         let Some(amount) = self.under_way.remove(id) else { return };
         let outcome = if is_done { Outcome::Done } else { Outcome::Refused("no_funds") };

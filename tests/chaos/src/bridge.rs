@@ -1,7 +1,7 @@
-//! The lines between the members of the replica set, one for each direction of each pair.
+//! The links between the members of the replica set, one for each direction of each pair.
 //!
-//! A member that was started with `enableTestCommands` names itself (`hostInfo`) in the first message of each
-//! connection to another, for MongoDB's own `mongobridge`; so it is known here whose connection it is.
+//! A member that was started with `enableTestCommands` identifies itself (`hostInfo`) in the first message of each
+//! connection to another member, for MongoDB's own `mongobridge`. So the owner of each connection is known here.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -15,15 +15,15 @@ use tokio::time::timeout;
 
 use crate::link::Link;
 
-/// The name of the field, and the kind of its value.
+/// The field's type and name.
 const HOST_INFO: &[u8] = b"\x02hostInfo\0";
 
-/// An address for each member, and what leads from each to each.
+/// An address for each member, and the links between all pairs.
 pub(crate) struct Bridge {
     pub(crate) addresses: Vec<SocketAddr>,
-    /// By whom it leads to, then by whom it comes from; the last one is for everybody else.
+    /// Indexed by target, then by source; the last source is for everybody else.
     lines: Rc<Vec<Vec<Rc<Link>>>>,
-    /// Connections whose member was recognised.
+    /// Number of connections whose member was recognised.
     pub(crate) recognised: Rc<Cell<u64>>,
 }
 
@@ -43,7 +43,7 @@ impl Bridge {
         Ok(Self { addresses, lines, recognised })
     }
 
-    /// The lines around one member: those to it, and those from it if `is_outward`.
+    /// Returns the links around one member: those to it, and those from it if `is_outward`.
     pub(crate) fn around(&self, place: usize, is_outward: bool) -> Vec<Rc<Link>> {
         let others = (0..self.addresses.len()).filter(|other| *other != place);
         let lines = others.flat_map(|other| {
@@ -59,7 +59,7 @@ impl Bridge {
     }
 }
 
-/// Tells by the first message which line a connection belongs to.
+/// Determines from the first message to which link a connection belongs.
 fn member_of(ports: Rc<[u16]>, recognised: Rc<Cell<u64>>) -> impl Fn(&[u8]) -> usize + Clone {
     move |first| {
         let member = sender(first).and_then(|port| ports.iter().position(|known| *known == port));
@@ -98,10 +98,10 @@ async fn first_message(stream: &mut TcpStream) -> Option<Vec<u8>> {
     }
 }
 
-/// The port of the member that began the connection.
+/// Returns the port of the member that opened the connection.
 fn sender(message: &[u8]) -> Option<u16> {
     let at = message.windows(HOST_INFO.len()).position(|window| window == HOST_INFO)?;
-    // Four bytes of length come before the text.
+    // A four-byte length precedes the text.
     let text = message.get(at + HOST_INFO.len() + 4..)?;
     let text = std::str::from_utf8(text.split(|byte| *byte == 0).next()?).ok()?;
     text.rsplit_once(':')?.1.parse().ok()

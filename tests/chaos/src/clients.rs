@@ -1,4 +1,5 @@
-//! Merchants: they create, ask again until they know, and cancel, capture and refund at once through several nodes.
+//! Merchants: they create payments, repeat requests until they have an answer, and cancel, capture and refund
+//! concurrently through several nodes.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,7 +16,7 @@ use crate::upgrade;
 use crate::wire::{Answer, Call, CallError};
 use crate::world::World;
 
-/// A client's patience with one request.
+/// Time-out of a client for one request.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// Operation that a client wants to perform on its payment.
@@ -26,7 +27,7 @@ enum RequestedOperation {
     Refund(Option<u64>),
 }
 
-/// Works until it is told to stop, and ends what it has begun.
+/// Works until it is told to stop, and finishes what it has begun.
 pub(crate) async fn work(world: Rc<World>, number: u64, stop: Rc<Cell<bool>>) {
     let dice = Rc::new(Dice::new(world.seed, &format!("client {number}")));
     let mut operations = JoinSet::new();
@@ -48,7 +49,7 @@ pub(crate) async fn work(world: Rc<World>, number: u64, stop: Rc<Cell<bool>>) {
     while operations.join_next().await.is_some() {}
 }
 
-/// One payment, until its client knows it; what may be done with it then.
+/// Creates one payment, and returns what the client needs for operations on it.
 async fn payment(world: &Rc<World>, dice: &Rc<Dice>, reference: &str) -> Option<(String, &'static str, u64)> {
     let (body, cents, method) = request(world, dice, reference);
     let has_key = dice.percent(85);
@@ -57,7 +58,7 @@ async fn payment(world: &Rc<World>, dice: &Rc<Dice>, reference: &str) -> Option<
         let intent = intents.entry(reference.to_owned()).or_default();
         (intent.cents, intent.has_key) = (cents, has_key);
     }
-    // Some creations are sent twice at once, through different nodes.
+    // Some creations are sent twice concurrently, through different nodes.
     let times = if has_key && dice.percent(10) { 2 } else { 1 };
     let mut posts = JoinSet::new();
     for _ in 0..times {
@@ -73,7 +74,7 @@ async fn payment(world: &Rc<World>, dice: &Rc<Dice>, reference: &str) -> Option<
     (cents % 100 != DISPUTED_CENTS).then_some((id, method, cents))
 }
 
-/// A creation request.
+/// Returns a creation request.
 fn request(world: &World, dice: &Dice, reference: &str) -> (Value, u64, &'static str) {
     let method = ["pix", "pix", "boleto", "card", "card", "authorisation", "authorisation"][dice.index(7)];
     let hundreds = dice.between(10, 5_000) * 100;
@@ -112,7 +113,7 @@ fn request(world: &World, dice: &Dice, reference: &str) -> (Value, u64, &'static
     (body, cents, method)
 }
 
-/// Asks until it is told. Without a key it asks once.
+/// Repeats the request until there is an answer. Without a key it is sent once.
 async fn create(world: &World, dice: &Dice, reference: &str, body: &Value, has_key: bool) -> Option<Value> {
     let told = ask_for(world, dice, reference, body, has_key).await;
     world.told.ends(reference);
@@ -150,7 +151,7 @@ async fn ask_for(world: &World, dice: &Dice, reference: &str, body: &Value, has_
     }
 }
 
-/// Reads a payment that is known, on any node: it must be there, and not older than what was told before.
+/// Reads a known payment on any node. It must exist, and must not be older than an answer before.
 async fn look(world: &World, dice: &Dice, id: &str) {
     let told = world.told.highest_version(id).unwrap_or(0);
     match send(world, dice, "GET", &format!("/pay/payments/{id}"), None, b"").await {
@@ -208,7 +209,7 @@ async fn operate(world: &Rc<World>, dice: &Rc<Dice>, id: &str, method: &str, cen
     }
 }
 
-/// One operation under one key, until it is told what became of it.
+/// Requests one operation under one key until its outcome is known.
 async fn insist(world: &World, dice: &Dice, id: &str, place: usize, requested: RequestedOperation) {
     insist_on(world, dice, id, place, requested).await;
     world.told.ends(&format!("{id} {place} {requested:?}"));
@@ -255,7 +256,7 @@ async fn insist_on(world: &World, dice: &Dice, id: &str, place: usize, requested
     }
 }
 
-/// One request through a random node; `None` if the client gave up waiting or the line broke.
+/// Sends one request through a random node. Returns `None` if the client gave up or the connection broke.
 async fn send(
     world: &World,
     dice: &Dice,
@@ -269,7 +270,7 @@ async fn send(
     let mut headers = vec![("authorization", authorization.as_str()), ("content-type", "application/json")];
     headers.extend(key.map(|key| ("idempotency-key", key)));
     let call = Call { method, path, headers: &headers, body };
-    // Now and then a client has no patience at all.
+    // Sometimes a client gives up almost at once.
     let patience = if dice.percent(5) { dice.millis(5, 150) } else { PATIENCE };
     let answer: Option<Result<Answer, CallError>> = timeout(patience, call.to(node.front.address)).await.ok();
     let answer = answer.and_then(Result::ok);

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(crate) struct Dice(Cell<u64>);
 
 impl Dice {
-    /// Numbers for one purpose: others of the same seed do not disturb them.
+    /// Creates numbers for one purpose, independent of those of other purposes with the same seed.
     pub(crate) fn new(seed: u64, purpose: &str) -> Self {
         let mixed = purpose.bytes().fold(seed, |hash, byte| mix(hash ^ u64::from(byte)));
         Self(Cell::new(mixed))
@@ -18,7 +18,7 @@ impl Dice {
         mix(self.0.get())
     }
 
-    /// From `from` up to, not including, `to`.
+    /// Returns a number from `from` up to, but not including, `to`.
     pub(crate) fn between(&self, from: u64, to: u64) -> u64 {
         from + self.roll() % (to - from)
     }
@@ -27,7 +27,7 @@ impl Dice {
         usize::try_from(self.roll() % count as u64).unwrap_or(0)
     }
 
-    /// True in this many cases of a hundred.
+    /// Returns true in this many cases of a hundred.
     pub(crate) fn percent(&self, percent: u64) -> bool {
         self.roll() % 100 < percent
     }

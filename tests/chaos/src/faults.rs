@@ -1,4 +1,4 @@
-//! Faults: which, when, and how often. They follow from the seed, except for the time that the machine takes.
+//! Faults: their kinds, times and numbers. They follow from the seed, except for the speed of the machine.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::set::Set;
 use crate::upgrade;
 use crate::world::World;
 
-/// Least duration of a round, and least number of each fault in it.
+/// Minimum duration of a round, and minimum number of each fault in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quota {
     pub(crate) seconds: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Quota {
     pub(crate) partitions: u64,
 }
 
-/// Kills nodes with SIGKILL and starts them again, some before they were ready.
+/// Kills nodes with SIGKILL and starts them again, some of them before they are ready.
 pub(crate) async fn kill_nodes(world: &World, kills: u64) -> anyhow::Result<()> {
     let dice = Dice::new(world.seed, "kills");
     let made = || world.nodes.iter().map(|node| node.kills.get()).sum::<u64>();
@@ -48,12 +48,12 @@ pub(crate) async fn kill_nodes(world: &World, kills: u64) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Starts a node and waits until it is ready. Nobody can say how long that takes where the store may be out of reach.
+/// Starts a node and waits until it is ready. This may take any time while the store is unreachable.
 async fn start(world: &World, node: &Node) -> anyhow::Result<()> {
     loop {
         match node.start_and_measure().await {
             Ok(()) => return Ok(()),
-            // Without a primary it says so and ends: its operator starts it again.
+            // Without a primary the node reports this and exits, and its operator starts it again.
             Err(_) if world.set.is_some() && node.ended_by_itself().is_some() => {
                 world.counts.starts_in_vain.set(world.counts.starts_in_vain.get() + 1);
                 sleep(Duration::from_millis(500)).await;
@@ -63,7 +63,7 @@ async fn start(world: &World, node: &Node) -> anyhow::Result<()> {
     }
 }
 
-/// Kills, stops or votes out the primary until there were this many elections.
+/// Kills, stops or steps down the primary until there have been this many elections.
 pub(crate) async fn trouble_the_set(world: &World, set: &Set, elections: u64) -> anyhow::Result<()> {
     let dice = Dice::new(world.seed, "elections");
     let first = set.term().await.unwrap_or(0);
@@ -97,7 +97,7 @@ pub(crate) async fn trouble_the_set(world: &World, set: &Set, elections: u64) ->
     Ok(())
 }
 
-/// Breaks lines until it was done this many times.
+/// Breaks links this many times.
 pub(crate) async fn break_lines(world: &World, partitions: u64, number: u64) -> anyhow::Result<()> {
     let dice = Dice::new(world.seed, &format!("lines {number}"));
     while world.counts.partitions.get() < partitions {
@@ -111,9 +111,9 @@ pub(crate) async fn break_lines(world: &World, partitions: u64, number: u64) -> 
     Ok(())
 }
 
-/// Some lines that belong together, and whether what they held is lost when they are well again.
+/// Chooses some links that belong together. Also returns true if the data that they hold back is lost when they heal.
 ///
-/// A bank may find a request in its post some seconds after it said that it does not know it.
+/// A bank may receive a request some seconds after it answered that it does not know the charge.
 async fn choose(world: &World, dice: &Dice) -> (Vec<Rc<Link>>, bool) {
     let node = &world.nodes[dice.index(world.nodes.len())];
     let primary = match &world.set {
@@ -123,7 +123,7 @@ async fn choose(world: &World, dice: &Dice) -> (Vec<Rc<Link>>, bool) {
     if let Some(set) = &world.set
         && dice.percent(25)
     {
-        // The primary, or another member, can't reach the others, which may still be reached from outside.
+        // The primary or another member can't reach the others, but may still be reachable from outside.
         let place = primary.filter(|_| dice.percent(70)).unwrap_or_else(|| dice.index(3));
         let is_outward = dice.percent(60) || dice.percent(50);
         return (set.bridge.around(place, is_outward), dice.percent(50));

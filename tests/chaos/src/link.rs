@@ -1,4 +1,4 @@
-//! A TCP proxy between two parties, and what may be wrong with the line.
+//! A TCP proxy between two parties, and the faults of the link.
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -12,14 +12,14 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::sleep;
 
-/// State of the line.
+/// State of the link.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// True if nothing arrives that the caller sends.
+    /// True if requests are held back.
     pub(crate) holds_requests: bool,
-    /// True if no answer arrives.
+    /// True if answers are held back.
     pub(crate) holds_answers: bool,
-    /// True if a connection is closed when the first byte of an answer comes.
+    /// True if a connection is closed at the first byte of an answer.
     pub(crate) cuts_answers: bool,
     /// Delay of each piece, in milliseconds.
     pub(crate) latency_ms: u64,
@@ -30,7 +30,7 @@ pub(crate) struct Line {
 /// Transformation of the bytes of one direction, which may rewrite whole messages.
 pub(crate) type Rewrite = Rc<dyn Fn(&[u8]) -> Vec<u8>>;
 
-/// A proxy. Listens as long as it is not refusing.
+/// A proxy. It listens unless it refuses connections.
 pub(crate) struct Link {
     pub(crate) address: SocketAddr,
     target: SocketAddr,
@@ -41,12 +41,12 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// A line to `target` on a free port.
+    /// Opens a link to `target` on a free port.
     pub(crate) async fn open(target: SocketAddr) -> std::io::Result<Rc<Self>> {
         Self::on(crate::ports::listen().await?, target, None)
     }
 
-    /// A line on this listener, whose answers are rewritten message by message.
+    /// Opens a link on this listener, whose answers are rewritten message by message.
     pub(crate) fn on(
         listener: TcpListener,
         target: SocketAddr,
@@ -60,7 +60,7 @@ impl Link {
         Ok(link)
     }
 
-    /// A line whose connections somebody else accepts.
+    /// Opens a link whose connections another task accepts.
     pub(crate) fn fed(target: SocketAddr) -> Rc<Self> {
         let line = watch::Sender::new(Line::default());
         let accepting = RefCell::default();
@@ -83,12 +83,12 @@ impl Link {
         !self.listens
     }
 
-    /// Makes the line so.
+    /// Sets the state of the link.
     pub(crate) fn set(&self, line: Line) {
         self.line.send_modify(|now| *now = Line { epoch: now.epoch, ..line });
     }
 
-    /// No connection any more: those that are there are closed, new ones refused.
+    /// Closes all connections, and refuses new ones.
     pub(crate) fn refuse(&self) {
         if let Some(task) = self.accepting.borrow_mut().take() {
             task.abort();
@@ -99,7 +99,7 @@ impl Link {
         self.close_all();
     }
 
-    /// Everything is well again. What was held goes on its way, or is lost with its connection.
+    /// Ends all faults. Data that was held back continues, or is lost with its connection.
     pub(crate) async fn heal(self: &Rc<Self>, loses_what_was_held: bool) {
         if loses_what_was_held {
             self.close_all();
@@ -117,7 +117,7 @@ impl Link {
         self.line.send_modify(|line| line.epoch += 1);
     }
 
-    /// Carries a connection, of which some bytes may have been read already.
+    /// Forwards a connection, of which some bytes may have been read already.
     pub(crate) async fn carry(self: Rc<Self>, client: TcpStream, first: Vec<u8>) {
         let Ok(mut server) = TcpStream::connect(self.target).await else { return };
         let mut line = self.line.subscribe();
@@ -134,7 +134,7 @@ impl Link {
         let up = line.clone();
         let down = line;
         let requests = pump(client_read, server_write, up, |line| line.holds_requests, false);
-        // The end of either direction is the end of both.
+        // The end of either direction ends both.
         match &self.rewrite {
             None => {
                 let answers = pump(server_read, client_write, down, |line| line.holds_answers, true);
@@ -148,7 +148,7 @@ impl Link {
     }
 }
 
-/// Carries bytes until a side ends or the epoch does.
+/// Forwards bytes until a side or the epoch ends.
 async fn pump(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
@@ -172,7 +172,7 @@ async fn pump(
     }
 }
 
-/// The same for messages that begin with their length, as MongoDB's do.
+/// Forwards messages that begin with their length, as MongoDB's do, until a side or the epoch ends.
 async fn pump_messages(
     mut from: OwnedReadHalf,
     mut to: OwnedWriteHalf,
@@ -205,11 +205,11 @@ async fn pump_messages(
 }
 
 async fn ended(mut line: watch::Receiver<Line>, epoch: u64) {
-    // It fails when the link is gone, which is an end too.
+    // This fails if the link is gone, which is also an end.
     drop(line.wait_for(|line| line.epoch != epoch).await);
 }
 
-/// Waits as long as the line takes; `false` if the connection is lost.
+/// Waits for as long as the link holds data back. Returns false if the connection is lost.
 async fn passes(line: &mut watch::Receiver<Line>, epoch: u64, holds: fn(&Line) -> bool) -> bool {
     let latency_ms = line.borrow().latency_ms;
     if latency_ms > 0 {

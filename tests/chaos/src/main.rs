@@ -149,7 +149,7 @@ fn main() -> ExitCode {
         upgrade_kills: None,
     };
     println!("quita-chaos: {:?}, seed {seed}, {} rounds of {quota:?}", options.store, options.rounds);
-    // One thread: a child is tied to the thread that started it.
+    // A single thread, because a child is tied to the thread that started it.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     match LocalSet::new().block_on(&runtime, campaign.run()) {
         Ok(true) => ExitCode::SUCCESS,

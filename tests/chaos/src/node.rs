@@ -42,7 +42,7 @@ impl Plant {
     }
 }
 
-/// Settings with which a node is started.
+/// Settings for starting a node.
 pub(crate) struct NodePlan {
     pub(crate) name: String,
     pub(crate) program: PathBuf,
@@ -54,18 +54,18 @@ pub(crate) struct NodePlan {
     pub(crate) version: Version,
 }
 
-/// A node and the lines that lead to it and from it.
+/// A node, and the links to and from it.
 pub(crate) struct Node {
     plan: NodePlan,
     version: Cell<Version>,
     is_suspended: Cell<bool>,
     api: SocketAddr,
     ops: SocketAddr,
-    /// From clients and banks.
+    /// Link from clients and banks.
     pub(crate) front: Rc<Link>,
-    /// To the banks.
+    /// Link to the banks.
     pub(crate) bank: Rc<Link>,
-    /// To each member of the replica set.
+    /// Links to the members of the replica set.
     pub(crate) store: Vec<Rc<Link>>,
     child: RefCell<Option<Child>>,
     pub(crate) ready_after: RefCell<Vec<Duration>>,
@@ -102,7 +102,7 @@ impl Node {
         &self.plan.name
     }
 
-    /// Starts it with its clock so far ahead, and does not wait.
+    /// Starts it with its clock offset, and does not wait.
     pub(crate) fn start(&self) -> anyhow::Result<()> {
         let log = File::options().create(true).append(true).open(self.log_path())?;
         let mut command = self.version.get().of(&self.plan.program);
@@ -127,7 +127,7 @@ impl Node {
         self.ahead_ms.set(ahead_ms);
     }
 
-    /// Starts it and measures until it says that it is ready. It may be killed meanwhile: then there is no measure.
+    /// Starts it, and measures the time until it reports ready. If it is killed meanwhile, there is no measurement.
     pub(crate) async fn start_and_measure(&self) -> anyhow::Result<()> {
         let begun = Instant::now();
         self.start()?;
@@ -153,7 +153,7 @@ impl Node {
         }
     }
 
-    /// Takes this version at its next start; returns true if it had another one.
+    /// Uses this version at its next start. Returns true if it had another one.
     pub(crate) fn take_version(&self, version: Version) -> bool {
         self.version.replace(version) != version
     }
@@ -185,7 +185,7 @@ impl Node {
         self.exit_code(PATIENCE).await
     }
 
-    /// Waits until it has ended by itself, and returns its exit code.
+    /// Waits until it exits by itself, and returns its exit code.
     pub(crate) async fn exit_code(&self, within: Duration) -> anyhow::Result<Option<i32>> {
         let deadline = Instant::now() + within;
         loop {
@@ -205,14 +205,14 @@ impl Node {
         }
     }
 
-    /// SIGKILL, as one of the faults.
+    /// Sends SIGKILL, as one of the faults.
     pub(crate) fn kill(&self) {
         if self.end() {
             self.kills.set(self.kills.get() + 1);
         }
     }
 
-    /// Ends it; `false` if it did not run.
+    /// Ends it. Returns false if it was not running.
     pub(crate) fn end(&self) -> bool {
         let Some(mut child) = self.child.borrow_mut().take() else { return false };
         drop(child.kill());
@@ -228,13 +228,13 @@ impl Node {
         true
     }
 
-    /// Returns a message if the process ended although nobody killed it.
+    /// Returns a message if the process exited although nobody killed it.
     pub(crate) fn ended_by_itself(&self) -> Option<String> {
         let status = self.child.borrow_mut().as_mut().and_then(|child| child.try_wait().ok().flatten())?;
         Some(format!("{} ended by itself: {status}: {}", self.name(), self.tail()))
     }
 
-    /// Asks the operators' listener, past all proxies.
+    /// Sends a request to the operators' listener, bypassing all proxies.
     pub(crate) async fn ops(&self, path: &str) -> Result<Answer, CallError> {
         Call { method: "GET", path, headers: &[], body: b"" }.to(self.ops).await
     }
@@ -262,7 +262,7 @@ impl Drop for Node {
     }
 }
 
-/// A command that dies with this process, however that ends, and sees no variable of the service.
+/// Returns a command that dies with this process, however that ends, and that sees no variable of the service.
 pub(crate) fn tied(program: &Path) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", "--"]).arg(program);

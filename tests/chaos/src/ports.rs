@@ -1,4 +1,4 @@
-//! Ports below those that the system gives to outgoing connections, so that one that was given up can be had again.
+//! Ports below those that the system assigns to outgoing connections, so that a released one can be bound again.
 
 use std::cell::Cell;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -9,7 +9,7 @@ thread_local! {
     static NEXT: Cell<u16> = Cell::new(11_000 + u16::try_from(std::process::id() % 20_000).unwrap_or(0));
 }
 
-/// A listener on a free port of five digits.
+/// Listens on a free port with five digits.
 pub(crate) async fn listen() -> std::io::Result<TcpListener> {
     loop {
         if let Ok(listener) = TcpListener::bind(next()).await {
@@ -18,7 +18,7 @@ pub(crate) async fn listen() -> std::io::Result<TcpListener> {
     }
 }
 
-/// An address that was free a moment ago.
+/// Returns an address that was free a moment ago.
 pub(crate) async fn free() -> std::io::Result<SocketAddr> {
     listen().await?.local_addr()
 }

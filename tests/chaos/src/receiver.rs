@@ -1,4 +1,4 @@
-//! The merchant's side of webhooks: what was received, in which order, and what was confirmed.
+//! The merchant's receiver of webhooks: the received events, their order, and their confirmations.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -22,9 +22,9 @@ pub(crate) struct Received {
     pub(crate) previous: String,
     pub(crate) version: u64,
     pub(crate) amount: String,
-    /// The refund that ended, of an event that is about one.
+    /// The refund that ended, in an event about a refund.
     pub(crate) refund: Value,
-    /// Of the body, which is the same every time.
+    /// Digest of the body, which must be the same every time.
     digest: u64,
     pub(crate) times: u32,
     pub(crate) is_confirmed: bool,
@@ -60,7 +60,7 @@ impl Receiver {
         if fault < 10 {
             self.faults.set(self.faults.get() + 1);
         }
-        // Nothing was read, as far as the merchant knows.
+        // From the merchant's point of view, nothing was received.
         if fault < 2 {
             return Reply::Cut;
         }
@@ -86,7 +86,7 @@ impl Receiver {
         self.violations.borrow_mut().push(text);
     }
 
-    /// Enters a request into the ledger; what must never be is a violation at once.
+    /// Records a request in the ledger. An impossible request is a violation at once.
     fn write_down(&self, request: &Incoming) -> Option<(String, u64)> {
         let webhook_id = request.header("webhook-id").unwrap_or_default();
         if !self.is_signed(request, webhook_id) {

@@ -1,4 +1,4 @@
-//! Report of what was done, in numbers.
+//! Report of the run, in numbers.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The course of a campaign: rounds of trouble, quiet, and a verdict.
+//! The course of a campaign: rounds with faults, quiet, and a verdict.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -18,13 +18,13 @@ use crate::upgrade;
 use crate::verdict::{self, Backlog, Verdict};
 use crate::world::{Setting, World};
 
-/// Offsets of the clocks, in seconds, tried in turn until nothing waits. The leases of calls and deliveries come first,
-/// then the steps of the schedules. The last offset reaches the first look for money that came after the expiry and
-/// that no bank told of.
+/// Clock offsets in seconds, tried in turn until no work is left. First come the leases of calls and deliveries, then
+/// the steps of the schedules. The last offset reaches the first inquiry for money that came after expiry without a
+/// notice.
 const AHEAD_S: [u64; 7] = [0, LEASES_S, 8 * 60, 45 * 60, 4 * 3_600, 12 * 3_600, 32 * 3_600];
-/// Time longer than the leases of a call and of a delivery, in seconds.
+/// Time in seconds that exceeds the leases of a call and of a delivery.
 const LEASES_S: u64 = 60;
-/// Longest waits of clients for the answers to their requests, by the offset of the clocks in seconds.
+/// Maximum time for clients to get the answers to their requests, by clock offset in seconds.
 const TOLD_WITHIN: [(u64, Duration); 5] = [
     (0, Duration::from_secs(8)),
     (LEASES_S, NOT_FOUND_WITHIN),
@@ -33,17 +33,17 @@ const TOLD_WITHIN: [(u64, Duration); 5] = [
     (90 * 60, NOT_FOUND_WITHIN),
 ];
 
-/// Longest time until nothing waits, at one of these offsets.
+/// Maximum time until no work is left, at one of these offsets.
 const QUIET_WITHIN: Duration = NOT_FOUND_WITHIN;
 
-/// Time longer than any answer of the receiver takes. After it, every delivery that is left waits for its next attempt.
+/// Time that exceeds any answer of the receiver. After it, every remaining delivery waits for its next attempt.
 const SLOWEST_RECEIVER: Duration = Duration::from_secs(25);
 
-/// Time until an acquirer that does not know a charge or an operation is believed. A process asks for 50 s before, by
-/// its own clock, and each question may be another node's.
+/// Time until an acquirer's "not found" about a charge or an operation is accepted. Before, a process inquires for 50 s
+/// by its own clock, and each inquiry may come from another node.
 const NOT_FOUND_WITHIN: Duration = Duration::from_secs(220);
 
-/// Everything that is to be done.
+/// Parameters of all rounds.
 pub(crate) struct Campaign {
     pub(crate) seed: u64,
     pub(crate) rounds: u64,
@@ -51,12 +51,12 @@ pub(crate) struct Campaign {
     pub(crate) quota: Quota,
     pub(crate) on_mongodb: bool,
     pub(crate) plant: Option<Plant>,
-    /// Kills of the upgrade of each round's store; `None` if there is none.
+    /// Number of times that the upgrade of each round's store is killed; `None` without an upgrade.
     pub(crate) upgrade_kills: Option<u64>,
 }
 
 impl Campaign {
-    /// Runs all rounds; `false` if anything was violated. A signal ends it, with everything that it started.
+    /// Runs all rounds. Returns false if anything was violated. A signal ends it, and everything that it started.
     pub(crate) async fn run(self) -> anyhow::Result<bool> {
         let (mut terminate, mut interrupt) =
             (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
@@ -116,7 +116,7 @@ impl Campaign {
     }
 }
 
-/// All faults side by side, until each has happened as often as it has to.
+/// Runs all faults concurrently, until each has happened as often as required.
 async fn trouble(world: &Rc<World>, quota: Quota) -> anyhow::Result<()> {
     let set_trouble = async {
         match &world.set {
@@ -139,7 +139,7 @@ async fn trouble(world: &Rc<World>, quota: Quota) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Waits until every client was told what it asked for; skips time as the schedule of an unknown outcome does.
+/// Waits until every client has its answers; skips time according to the schedule for unknown outcomes.
 async fn wait_for_clients(world: &Rc<World>, clients: Vec<JoinHandle<()>>) -> anyhow::Result<()> {
     for (ahead_s, within) in TOLD_WITHIN {
         if ahead_s > 0 {
@@ -165,7 +165,7 @@ async fn wait_for_clients(world: &Rc<World>, clients: Vec<JoinHandle<()>>) -> an
     Ok(())
 }
 
-/// Waits until nothing waits and the ledgers agree; skips time where the schedules say that it takes long.
+/// Waits until no work is left and the ledgers agree; skips time where the schedules have long waits.
 async fn settle(world: &Rc<World>) -> anyhow::Result<(Verdict, u64)> {
     let mut found = None;
     for ahead_s in AHEAD_S {
@@ -179,7 +179,7 @@ async fn settle(world: &Rc<World>) -> anyhow::Result<(Verdict, u64)> {
         let verdict = loop {
             wait_until_quiet(world, deadline).await?;
             let verdict = verdict::compare(world).await?;
-            // What a bank does not know is believed only of a process that has been asking for long.
+            // A bank's "not found" is accepted only from a process that has inquired for long.
             let is_asked_for = verdict.is_open && ahead_s > 0 && Instant::now() < deadline;
             if verdict.is_over() || !is_asked_for {
                 break verdict;
@@ -195,7 +195,7 @@ async fn settle(world: &Rc<World>) -> anyhow::Result<(Verdict, u64)> {
     found.ok_or_else(|| anyhow::anyhow!("nothing was compared"))
 }
 
-/// Waits until nothing waits, or nothing but webhooks whose next attempt is far away.
+/// Waits until no work is left, except webhooks whose next attempt is far away.
 async fn wait_until_quiet(world: &World, deadline: Instant) -> anyhow::Result<()> {
     let mut seen = None;
     let mut since = Instant::now();
@@ -204,7 +204,7 @@ async fn wait_until_quiet(world: &World, deadline: Instant) -> anyhow::Result<()
         if seen != Some(now) {
             (seen, since) = (Some(now), Instant::now());
         }
-        // The metrics are counted every two seconds: what they say must be newer than the last change.
+        // The metrics are updated every two seconds, so they must be newer than the last change.
         let enough = match now.0 {
             Backlog::Empty => Duration::from_millis(2_500),
             Backlog::Webhooks => SLOWEST_RECEIVER,

@@ -1,4 +1,4 @@
-//! A small HTTP/1.1 server that can break off at any point: one request for each connection.
+//! A small HTTP/1.1 server that can break off at any point. Each connection has one request.
 
 use std::future::Future;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use tokio::task::spawn_local;
 
 use crate::wire::{end_of_head, header};
 
-/// A request that was read whole.
+/// A complete request.
 pub(crate) struct Incoming {
     pub(crate) method: String,
     pub(crate) path: String,
@@ -23,13 +23,13 @@ impl Incoming {
     }
 }
 
-/// Answer that the other side gets.
+/// Reply that the other side gets.
 pub(crate) enum Reply {
     /// A status and a JSON body.
     Json(u16, String),
-    /// Bytes that are no HTTP.
+    /// Bytes that are not HTTP.
     Garbage,
-    /// The connection is closed without a byte.
+    /// The connection is closed before the first byte.
     Cut,
 }
 
@@ -44,7 +44,7 @@ where
         let Ok((stream, _)) = listener.accept().await else { continue };
         let handler = Rc::clone(&handler);
         spawn_local(async move {
-            // A connection that breaks is the other side's affair: it does not know what became of its request.
+            // A broken connection is the other side's problem: it does not know the outcome of its request.
             drop(exchange(stream, &*handler).await);
         });
     }
@@ -71,7 +71,7 @@ where
     }
 }
 
-/// One request; `None` if the connection ended before all of it was there.
+/// Reads one request. Returns `None` if the connection ended before the request was complete.
 async fn read(stream: &mut TcpStream) -> std::io::Result<Option<Incoming>> {
     let mut buffer = Vec::new();
     loop {

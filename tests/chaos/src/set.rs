@@ -1,4 +1,4 @@
-//! The replica set that `scripts/mongod run` started: its members are killed, stopped, voted out and started again.
+//! The replica set that `scripts/mongod run` started: its members are killed, stopped, stepped down and started again.
 
 use std::cell::RefCell;
 use std::fs;
@@ -18,28 +18,28 @@ use crate::bridge::Bridge;
 use crate::link::{Link, Rewrite};
 use crate::node::tied;
 
-/// Longest time that a command to a member may take.
+/// Time-out of a command to a member.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// One mongod.
 struct Member {
     address: SocketAddr,
     directory: PathBuf,
-    /// The command line that started it.
+    /// Command line that started it.
     arguments: Vec<String>,
     client: Client,
     child: RefCell<Option<Child>>,
 }
 
-/// All of them.
+/// All members.
 pub(crate) struct Set {
     members: Vec<Member>,
-    /// The lines between them.
+    /// The links between the members.
     pub(crate) bridge: Bridge,
 }
 
 impl Set {
-    /// The set in the directory that `scripts/mongod run` names.
+    /// Returns the set in the directory that `scripts/mongod run` names.
     pub(crate) async fn of_surroundings() -> anyhow::Result<Rc<Self>> {
         let directory = std::env::var("QUITA_TEST_MONGOD_DIR").context("run it below scripts/mongod run")?;
         let directory = Path::new(&directory);
@@ -64,7 +64,7 @@ impl Set {
         Ok(set)
     }
 
-    /// Lets the members reach each other through the tester only.
+    /// Makes the members reach each other only through the tester.
     async fn talk_over_the_bridge(&self) -> anyhow::Result<()> {
         let primary = self.wait_primary().await?;
         let answer = self.ask(primary, doc! {"replSetGetConfig": 1}).await.context("a configuration")?;
@@ -86,15 +86,15 @@ impl Set {
         Ok(())
     }
 
-    /// A connection string past all proxies.
+    /// Returns a connection string that bypasses all proxies.
     pub(crate) fn uri(&self, database: &str) -> String {
         let hosts: Vec<_> = self.members.iter().map(|member| member.address.to_string()).collect();
         uri(&hosts, database)
     }
 
-    /// Lines from one node to every member, and the connection string that leads there.
+    /// Opens links from one node to every member, and returns them with a connection string.
     ///
-    /// The members name each other in their answers; there the node must find its own lines instead.
+    /// The members name each other in their answers; these are rewritten, so that the node finds its own links.
     pub(crate) async fn lines(&self, database: &str) -> anyhow::Result<(Vec<Rc<Link>>, String)> {
         let mut listeners = Vec::new();
         for _ in &self.members {
@@ -126,7 +126,7 @@ impl Set {
         timeout(PATIENCE, database.run_command(command)).await.ok()?.ok()
     }
 
-    /// Returns the position of the member that says that it is the primary.
+    /// Returns the position of the member that reports that it is the primary.
     pub(crate) async fn primary(&self) -> Option<usize> {
         for place in 0..self.members.len() {
             let hello = self.ask(place, doc! {"hello": 1}).await;
@@ -158,7 +158,7 @@ impl Set {
         terms.into_iter().max()
     }
 
-    /// Tells the primary to make way; it may also refuse.
+    /// Requests the primary to step down, which it may refuse.
     pub(crate) async fn step_down(&self, place: usize) {
         let command = doc! {"replSetStepDown": 5, "secondaryCatchUpPeriodSecs": 2, "force": true};
         drop(self.ask(place, command).await);
@@ -176,7 +176,7 @@ impl Set {
         }
     }
 
-    /// Starts a member again that was killed, and waits until it answers.
+    /// Starts a killed member again, and waits until it answers.
     pub(crate) async fn start(&self, place: usize) -> anyhow::Result<()> {
         let member = &self.members[place];
         let (program, arguments) = member.arguments.split_first().context("a command line")?;
@@ -198,7 +198,7 @@ impl Set {
         matches!(child.as_mut().map(Child::try_wait), Some(Ok(None)))
     }
 
-    /// Waits for an answer; `false` if the process ended.
+    /// Waits for an answer. Returns false if the process exited.
     async fn answers(&self, place: usize) -> bool {
         loop {
             if self.ask(place, doc! {"ping": 1}).await.is_some() {
@@ -226,7 +226,7 @@ fn uri(hosts: &[String], database: &str) -> String {
     format!("mongodb://{}/{database}?replicaSet=quita0", hosts.join(","))
 }
 
-/// Replaces bytes by others of the same length.
+/// Replaces bytes with others of the same length.
 fn replace(message: &mut [u8], from: &[u8], to: &[u8]) {
     assert_eq!(from.len(), to.len(), "ports of five digits");
     let mut at = 0;

@@ -14,14 +14,14 @@ use crate::world::World;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Everything of one payment.
+/// All stored data of one payment.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
     pub(crate) record: Value,
     pub(crate) events: Vec<Value>,
 }
 
-/// All payments by their ids, as the first node lists them, with their events.
+/// Returns all payments by their ids, as the first node lists them, with their events.
 pub(crate) async fn all_payments(world: &World) -> anyhow::Result<BTreeMap<String, Stored>> {
     let mut payments = BTreeMap::new();
     let mut cursor = String::new();
@@ -40,11 +40,11 @@ pub(crate) async fn all_payments(world: &World) -> anyhow::Result<BTreeMap<Strin
     }
 }
 
-/// A GET on one node; 404 gives `null`.
+/// Sends a GET to one node; 404 gives `null`.
 pub(crate) async fn get(world: &World, node: &Rc<Node>, path: &str) -> anyhow::Result<Value> {
     let authorization = format!("Bearer {}", world.key);
     let headers = [("authorization", authorization.as_str())];
-    // The timer and the webhooks may hold the store for a moment: a 503 is asked again.
+    // The timer and the webhooks may occupy the store for a moment, so a 503 is repeated.
     for _ in 0..20 {
         let call = Call { method: "GET", path, headers: &headers, body: b"" };
         if let Ok(Ok(answer)) = timeout(PATIENCE, call.to(node.front.address)).await {
@@ -60,7 +60,7 @@ pub(crate) async fn get(world: &World, node: &Rc<Node>, path: &str) -> anyhow::R
     anyhow::bail!("{} does not answer {path}", node.name())
 }
 
-/// Deliveries in this state.
+/// Returns the deliveries in this state.
 pub(crate) async fn deliveries(world: &World, state: &str) -> anyhow::Result<Vec<Value>> {
     let page =
         get(world, &world.nodes[0], &format!("/pay/webhooks/deliveries?limit=100&state={state}")).await?;
@@ -75,7 +75,7 @@ pub(crate) async fn exceptions(world: &World) -> anyhow::Result<Vec<Value>> {
     Ok(body["data"].as_array().cloned().unwrap_or_default())
 }
 
-/// The sum of a metric over its labels; 0 while it was never counted.
+/// Returns the sum of a metric over its labels; 0 if it was never counted.
 pub(crate) async fn metric(node: &Node, name: &str) -> anyhow::Result<u64> {
     let answer = node.ops("/metrics").await.map_err(|error| anyhow::anyhow!("/metrics: {error:?}"))?;
     let text = String::from_utf8(answer.body)?;

@@ -1,21 +1,21 @@
-//! Ledger of the clients: what they asked for and what they were told.
+//! Ledger of the clients: their requests and the answers.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// A creation, by the reference that the client chose: one for each intent.
+/// A creation, by the reference that the client chose: one reference for each intended payment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Intent {
     pub(crate) cents: u64,
     pub(crate) has_key: bool,
     pub(crate) tries: u32,
-    /// Ids that 2xx answers named.
+    /// Ids in 2xx answers.
     pub(crate) ids: BTreeSet<String>,
 }
 
-/// A promise about an operation: a 2xx was read.
+/// A promise about an operation: the client received a 2xx.
 #[derive(Debug, Clone)]
 pub(crate) enum Promise {
     Cancelled,
@@ -28,15 +28,15 @@ pub(crate) enum Promise {
 pub(crate) struct Told {
     pub(crate) intents: RefCell<BTreeMap<String, Intent>>,
     pub(crate) promises: RefCell<Vec<(String, Promise)>>,
-    /// By payment and version: the status, the amount and what had been refunded, as they were seen.
+    /// Status, amount and refunded sum that were seen, by payment and version.
     seen: RefCell<BTreeMap<(String, u64), [String; 3]>>,
     pub(crate) violations: RefCell<Vec<String>>,
     pub(crate) answers: RefCell<BTreeMap<u16, u64>>,
     pub(crate) no_answer: RefCell<u64>,
-    /// Current requests of clients, each with the number of times it was made.
+    /// Current requests of clients, each with the number of times it was sent.
     asking: RefCell<BTreeMap<String, u32>>,
     pub(crate) reads: Cell<u64>,
-    /// Reads of a version that is older than one that somebody was told before.
+    /// Reads that returned an older version than an earlier answer to any client.
     pub(crate) stale_reads: Cell<u64>,
 }
 
@@ -52,28 +52,28 @@ impl Told {
         }
     }
 
-    /// A client asks for this once more.
+    /// Records that a client sends this request once more.
     pub(crate) fn asks(&self, what: &str) {
         *self.asking.borrow_mut().entry(what.to_owned()).or_default() += 1;
     }
 
-    /// It was told, or has given up.
+    /// Records that the client got its answer, or gave up.
     pub(crate) fn ends(&self, what: &str) {
         self.asking.borrow_mut().remove(what);
     }
 
-    /// Some of what clients wait for, and how often they asked.
+    /// Returns some of the requests that clients wait for, with the number of times they were sent.
     pub(crate) fn waiting(&self) -> Vec<(String, u32)> {
         self.asking.borrow().iter().take(10).map(|(what, times)| (what.clone(), *times)).collect()
     }
 
-    /// A payment was read on any node.
+    /// Records that a payment was read on any node.
     pub(crate) fn read(&self, is_stale: bool) {
         self.reads.set(self.reads.get() + 1);
         self.stale_reads.set(self.stale_reads.get() + u64::from(is_stale));
     }
 
-    /// A 2xx to a creation.
+    /// Records a 2xx to a creation.
     pub(crate) fn created(&self, reference: &str, record: &Value) {
         let id = record["transactionId"].as_str().unwrap_or_default().to_owned();
         let mut intents = self.intents.borrow_mut();
@@ -89,7 +89,7 @@ impl Told {
         self.saw(record);
     }
 
-    /// A record that was read, anywhere.
+    /// Records a payment that was read anywhere.
     pub(crate) fn saw(&self, record: &Value) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let key = (text(&record["transactionId"]), record["version"].as_u64().unwrap_or(0));
@@ -101,7 +101,7 @@ impl Told {
         }
     }
 
-    /// The highest version of a payment that anybody was told.
+    /// Returns the highest version of a payment in any answer.
     pub(crate) fn highest_version(&self, id: &str) -> Option<u64> {
         let from = (id.to_owned(), 0);
         let to = (id.to_owned(), u64::MAX);
@@ -109,12 +109,12 @@ impl Told {
     }
 }
 
-/// Cents as the records write them.
+/// Writes cents in the notation of the records.
 pub(crate) fn decimal(cents: u64) -> String {
     format!("{}.{:02}", cents / 100, cents % 100)
 }
 
-/// The cents of an amount as the records write it.
+/// Reads the cents of an amount in the notation of the records.
 pub(crate) fn cents(amount: &Value) -> u64 {
     let digits: String = amount.as_str().unwrap_or_default().chars().filter(char::is_ascii_digit).collect();
     digits.parse().unwrap_or(0)

@@ -1,10 +1,10 @@
-//! Two versions on one store, and its upgrade to the form of the newer one, beside clients and faults.
+//! Two versions on one store, and its upgrade to the form of the newer version, during client requests and faults.
 //!
-//! At first every start of a node takes either version, back and forth. Then all nodes are brought to the newer one; on
-//! MongoDB one of the older is suspended instead, so that it wakes up after the upgrade. The upgrade is killed and goes on
-//! where it stopped. What clients were told is compared with the store as in every round.
+//! At first, every start of a node uses either version, back and forth. Then all nodes are moved to the newer one. On
+//! MongoDB, one of the older nodes is suspended instead, so that it wakes up after the upgrade. The upgrade is killed,
+//! and continues where it stopped. As in every round, the clients' answers are compared with the store.
 //!
-//! The newer version is this build, which knows a made-up form. The older one is the same program without that knowledge.
+//! The newer version is this build, which knows a made-up form. The older one is the same program without this form.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -18,21 +18,21 @@ use crate::dice::Dice;
 use crate::node::{Node, tied};
 use crate::world::{Upgrade, World};
 
-/// Payments that an upgrade reads in a second which is to be killed: few, so that it is half way then.
+/// Payments per second that an upgrade reads before it is killed: few, so that it is killed halfway.
 const RATE: &str = "30";
-/// Longest time for which it may be refused because a node that was killed still counts as alive.
+/// Maximum time for which it may be refused because a killed node still counts as alive.
 const REFUSED_AT_MOST: Duration = Duration::from_secs(120);
-/// Time in which every node knows that an upgrade has ended: a heartbeat, and a partition in its way.
+/// Time within which every node knows that an upgrade has ended: a heartbeat, and a partition that delays it.
 const KNOWN_WITHIN: Duration = Duration::from_secs(20);
 /// Silence after which a suspended node counts as gone.
 const GONE_AFTER: Duration = Duration::from_secs(65);
-/// A refusal comes sooner than this.
+/// Maximum time until a refusal.
 const REFUSED_WITHIN: Duration = Duration::from_secs(3);
 
 /// Version of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Version {
-    /// Knows the first form alone.
+    /// Knows only the first form.
     Older,
     /// Knows every form of this build.
     Newer,
@@ -50,7 +50,7 @@ impl Version {
     }
 }
 
-/// Takes one of the versions at the next start of a node, or the newer one once the upgrade has begun.
+/// Chooses a version for the next start of a node; only the newer one once the upgrade has begun.
 pub(crate) fn choose_version(world: &World, node: &Node, dice: &Dice) {
     let Some(upgrade) = &world.upgrade else { return };
     let is_newer = upgrade.is_begun.get() || dice.percent(50);
@@ -59,7 +59,7 @@ pub(crate) fn choose_version(world: &World, node: &Node, dice: &Dice) {
     }
 }
 
-/// Returns true if a payment may be refused because the store lacks the form that it needs, and counts that.
+/// Returns true if a payment may be refused because the store lacks the form that it needs, and counts this.
 pub(crate) fn may_lack_form(world: &World) -> bool {
     let Some(upgrade) = &world.upgrade else { return false };
     let counted = &world.counts.without_form;
@@ -67,7 +67,7 @@ pub(crate) fn may_lack_form(world: &World) -> bool {
     upgrade.ended.get().is_none_or(|ended| ended.elapsed() < KNOWN_WITHIN)
 }
 
-/// Upgrades the store after a while in which both versions work on it.
+/// Upgrades the store after both versions have worked on it for a while.
 pub(crate) async fn upgrade(world: &Rc<World>, seconds: u64) -> anyhow::Result<()> {
     let Some(upgrade) = &world.upgrade else { return Ok(()) };
     let dice = Dice::new(world.seed, "upgrade");
@@ -107,13 +107,13 @@ pub(crate) async fn upgrade(world: &Rc<World>, seconds: u64) -> anyhow::Result<(
         let ready = node.ops("/health/ready").await;
         let ready =
             ready.map(|answer| String::from_utf8_lossy(&answer.body).into_owned()).unwrap_or_default();
-        // One that is being killed at the moment says nothing.
+        // A node that is being killed at this moment does not answer.
         anyhow::ensure!(ready.is_empty() || ready.contains("\"storeForm\":2"), "{}: {ready}", node.name());
     }
     Ok(())
 }
 
-/// Has all nodes run the newer version but one, which is suspended; none if it is the only one.
+/// Moves all nodes to the newer version except one, which is suspended; a single node is not suspended.
 async fn bring_to_the_newer_version(
     world: &Rc<World>,
     upgrade: &Upgrade,
@@ -138,7 +138,7 @@ async fn bring_to_the_newer_version(
     Ok(asleep)
 }
 
-/// Starts the upgrade, again and again while it is refused because older nodes count as alive.
+/// Starts the upgrade, and repeats this while it is refused because older nodes count as alive.
 async fn begin(upgrade: &Upgrade, backup: &str, rate: Option<&str>) -> anyhow::Result<Child> {
     let deadline = Instant::now() + REFUSED_AT_MOST;
     loop {
@@ -150,7 +150,7 @@ async fn begin(upgrade: &Upgrade, backup: &str, rate: Option<&str>) -> anyhow::R
     }
 }
 
-/// Starts the upgrade; none if it was refused.
+/// Starts the upgrade. Returns `None` if it was refused.
 async fn try_to_begin(upgrade: &Upgrade, backup: &str, rate: Option<&str>) -> anyhow::Result<Option<Child>> {
     let mut command = Version::Newer.of(&upgrade.program);
     command.args(["store", "upgrade", "--store", &upgrade.store]);
@@ -173,7 +173,7 @@ async fn try_to_begin(upgrade: &Upgrade, backup: &str, rate: Option<&str>) -> an
                 break;
             }
             let why = std::fs::read_to_string(&log)?;
-            // Without a primary it says so and ends: its operator calls it again.
+            // Without a primary it reports this and exits, and its operator starts it again.
             let is_refused =
                 why.contains("nodes of an older version are alive") || why.contains("out of reach");
             anyhow::ensure!(is_refused, "{status}: {why}");
@@ -184,13 +184,13 @@ async fn try_to_begin(upgrade: &Upgrade, backup: &str, rate: Option<&str>) -> an
     Ok(Some(child))
 }
 
-/// After the upgrade the older version works on the store no more, and says which one does.
+/// Checks that the older version no longer works on the store after the upgrade, and reports which version does.
 async fn check_the_way_back(upgrade: &Upgrade) -> anyhow::Result<()> {
     let deadline = Instant::now() + REFUSED_AT_MOST;
     loop {
         let mut command = Version::Older.of(&upgrade.program);
         command.args(["keys", "list", "--store", &upgrade.store]).current_dir(&upgrade.directory);
-        // On a thread of its own: its connections pass through this one.
+        // Run on a thread of its own, because its connections pass through this one.
         let output = spawn_blocking(move || command.output()).await??;
         let why = String::from_utf8_lossy(&output.stderr);
         if why.contains("out of reach") && Instant::now() < deadline {

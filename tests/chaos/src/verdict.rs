@@ -1,4 +1,4 @@
-//! Three ledgers and the store: what clients were told, the banks' books, what the receiver got.
+//! Comparison of three ledgers with the store: the clients' answers, the banks' books, and the receiver's events.
 
 mod events;
 
@@ -9,19 +9,19 @@ use crate::store::{self, Stored, text};
 use crate::told::{Promise, cents, decimal};
 use crate::world::World;
 
-/// Violations that are printed; the others are counted.
+/// Maximum number of violations that are printed; further ones are counted.
 const SHOWN: usize = 40;
 
-/// A round with fewer payments is no proof.
+/// Minimum number of payments: a round with fewer proves nothing.
 const FEWEST_PAYMENTS: usize = 30;
 
 /// Result of the comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
     pub(crate) violations: Vec<String>,
-    /// True if some of them can't mend themselves in time.
+    /// True if some violations can't resolve themselves in time.
     pub(crate) is_final: bool,
-    /// True if the outcome of a charge or a refund is still being asked for.
+    /// True if the outcome of a charge or a refund is still being inquired about.
     pub(crate) is_open: bool,
     pub(crate) payments: usize,
     pub(crate) events: usize,
@@ -80,7 +80,7 @@ pub(crate) async fn compare(world: &World) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
-/// The same on every node.
+/// Checks that every node returns the same.
 async fn check_nodes(world: &World, verdict: &mut Verdict, id: &str, stored: &Stored) -> anyhow::Result<()> {
     for node in &world.nodes {
         let found = store::get(world, node, &format!("/pay/payments/{id}")).await?;
@@ -91,7 +91,7 @@ async fn check_nodes(world: &World, verdict: &mut Verdict, id: &str, stored: &St
     Ok(())
 }
 
-/// The banks are the judge of what happened to money.
+/// Compares the store with the banks' books, which decide about money.
 fn check_books(world: &World, verdict: &mut Verdict, id: &str, stored: &Stored) {
     let books = world.bank.books.borrow();
     let entries: Vec<&Entry> =
@@ -142,7 +142,7 @@ fn check_books(world: &World, verdict: &mut Verdict, id: &str, stored: &Stored) 
     }
 }
 
-/// One intent, one payment, one authorised charge.
+/// Checks that each intent has one payment and one authorised charge.
 fn check_intents(world: &World, verdict: &mut Verdict, payments: &BTreeMap<String, Stored>) {
     let mut by_reference: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (id, stored) in payments {
@@ -175,7 +175,7 @@ fn check_promises(world: &World, verdict: &mut Verdict, payments: &BTreeMap<Stri
             match promise {
                 Promise::Cancelled => had("cancelled"),
                 Promise::Captured => had("paid"),
-                // One that had ended stays as it was.
+                // An ended refund does not change any more.
                 Promise::Refunded { refund_id, amount, status } => {
                     stored.record["refunds"].as_array().into_iter().flatten().any(|refund| {
                         let is_open = status == "processing";
@@ -192,7 +192,7 @@ fn check_promises(world: &World, verdict: &mut Verdict, payments: &BTreeMap<Stri
     }
 }
 
-/// No effect at a bank and no event without a payment in the store.
+/// Checks that there is no effect at a bank and no event without a payment in the store.
 fn check_unknown(world: &World, verdict: &mut Verdict, payments: &BTreeMap<String, Stored>) {
     let books = world.bank.books.borrow();
     for ((bank, id), entry) in &books.entries {
@@ -208,7 +208,7 @@ fn check_unknown(world: &World, verdict: &mut Verdict, payments: &BTreeMap<Strin
     }
 }
 
-/// Nobody is needed.
+/// Checks that no exception needs a person.
 async fn check_exceptions(
     world: &World,
     verdict: &mut Verdict,
@@ -217,8 +217,8 @@ async fn check_exceptions(
     for exception in store::exceptions(world).await? {
         let kind = text(&exception["kind"]);
         verdict.exceptions.push(kind.clone());
-        // An outcome that was asked for many times is reported by contract; whether it was resolved in the end is
-        // what the books tell.
+        // An outcome that was inquired about many times is reported by contract. The books show if it was resolved in
+        // the end.
         if kind != "unknown_outcome" {
             let id = text(&exception["transactionId"]);
             let books = world.bank.books.borrow();
@@ -233,7 +233,7 @@ async fn check_exceptions(
     Ok(())
 }
 
-/// Nothing waits, nothing is exhausted, no actor died.
+/// Checks that no work is left, nothing is exhausted, and no actor died.
 async fn check_leftovers(world: &World, verdict: &mut Verdict) -> anyhow::Result<()> {
     for state in ["pending", "exhausted"] {
         for delivery in store::deliveries(world, state).await? {
@@ -261,16 +261,16 @@ async fn check_leftovers(world: &World, verdict: &mut Verdict) -> anyhow::Result
     Ok(())
 }
 
-/// Work that waits, as the metrics show it.
+/// Remaining work according to the metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Backlog {
     Empty,
-    /// Nothing but deliveries.
+    /// Only deliveries.
     Webhooks,
     Others,
 }
 
-/// Returns the kind of work that waits now.
+/// Returns the kind of work that is left now.
 pub(crate) async fn backlog(world: &World) -> anyhow::Result<Backlog> {
     let mut webhooks = 0;
     for node in &world.nodes {

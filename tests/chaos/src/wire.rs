@@ -1,11 +1,11 @@
-//! One HTTP/1.1 exchange on a connection of its own, which tells how far it came.
+//! One HTTP/1.1 exchange on its own connection, with the progress of a failed one.
 
 use std::net::SocketAddr;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Longest head or body that is read.
+/// Maximum length of a head or body that is read.
 const LONGEST: usize = 8 * 1024 * 1024;
 
 /// A whole answer.
@@ -15,12 +15,12 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
 }
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CallError {
-    /// No connection: not one byte has left.
+    /// There was no connection: not one byte has left.
     NotConnected(String),
-    /// Something may have been read by the other side.
+    /// The other side may have read something.
     Lost(String),
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Makes the exchange. The caller bounds it in time.
+    /// Makes the exchange. The caller limits its time.
     pub(crate) async fn to(self, address: SocketAddr) -> Result<Answer, CallError> {
         let mut stream =
             TcpStream::connect(address).await.map_err(|error| CallError::NotConnected(error.to_string()))?;
@@ -73,7 +73,7 @@ pub(crate) fn end_of_head(buffer: &[u8]) -> Option<usize> {
     buffer.windows(4).position(|window| window == b"\r\n\r\n").map(|at| at + 4)
 }
 
-/// The value of a header of a head.
+/// Returns the value of a header in a head.
 pub(crate) fn header<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     head.lines()
         .skip(1)

@@ -1,4 +1,4 @@
-//! Everything of one round: nodes, banks, receiver, lines, ledgers.
+//! Everything in one round: nodes, banks, receiver, links, ledgers.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::told::Told;
 use crate::upgrade::Version;
 
 /// Writes the configuration: two banks over HTTP that share the payments, and the secrets that sign their notices. The
-/// adapter that is named is not the one that is used.
+/// configured adapter is not the one that is used.
 fn configure(directory: &Path) -> anyhow::Result<PathBuf> {
     let mut text = String::new();
     for (place, kind) in (1..).zip(BankKind::ALL) {
@@ -40,7 +40,7 @@ fn configure(directory: &Path) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// Counts of what was done in a round, for the report.
+/// Counts of the actions in a round, for the report.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) member_kills: Cell<u64>,
@@ -50,13 +50,13 @@ pub(crate) struct Counts {
     pub(crate) partitions: Cell<u64>,
     pub(crate) cuts: Cell<u64>,
     pub(crate) latencies: Cell<u64>,
-    /// Starts of a node in another version than before.
+    /// Starts of a node with another version than before.
     pub(crate) changes: Cell<u64>,
     /// Kills of the upgrade of the store.
     pub(crate) upgrade_kills: Cell<u64>,
-    /// Creations that needed the form which the store did not have yet.
+    /// Creations that needed a form that the store did not have yet.
     pub(crate) without_form: Cell<u64>,
-    /// Starts of a node while its store was out of reach.
+    /// Starts of a node while its store was unreachable.
     pub(crate) starts_in_vain: Cell<u64>,
 }
 
@@ -70,12 +70,12 @@ pub(crate) struct World {
     pub(crate) nodes: Vec<Rc<Node>>,
     pub(crate) bank: Rc<Bank>,
     pub(crate) receiver: Rc<Receiver>,
-    /// Lines to the receiver, under different ports.
+    /// Links to the receiver, on different ports.
     pub(crate) hooks: Vec<Rc<Link>>,
     pub(crate) told: Told,
     pub(crate) set: Option<Rc<Set>>,
     pub(crate) counts: Counts,
-    /// Held by whoever ends and starts nodes.
+    /// Held by the task that stops and starts nodes.
     pub(crate) restarts: Mutex<()>,
     /// Upgrade of the store, if there is one in this round.
     pub(crate) upgrade: Option<Upgrade>,
@@ -97,9 +97,9 @@ pub(crate) struct Upgrade {
     pub(crate) program: PathBuf,
     pub(crate) store: String,
     pub(crate) directory: PathBuf,
-    /// Kills of the command before it may end.
+    /// Number of times that the command is killed before it may finish.
     pub(crate) kills: u64,
-    /// True once no node of the older version may be started any more.
+    /// True once no node of the older version may be started.
     pub(crate) is_begun: Cell<bool>,
     /// Time at which it ended.
     pub(crate) ended: Cell<Option<Instant>>,
@@ -159,7 +159,7 @@ impl World {
         for node in &nodes {
             node.start_and_measure().await?;
         }
-        // Only a service makes a store, so the key comes after it.
+        // Only a service creates a store, so the key is created afterwards.
         let key = ask(&["keys", "create", "--merchant", "chaos", "--store", &direct]).await?;
         *receiver.secret.borrow_mut() = WebhookSecret::parse(
             &ask(&["secrets", "show", "--merchant", "chaos", "--store", &direct]).await?,
@@ -197,7 +197,7 @@ impl World {
         format!("http://{}/hook", self.hooks[dice.index(self.hooks.len())].address)
     }
 
-    /// No bad days any more; whatever was down is up.
+    /// Ends all faults, and restarts everything that was down.
     pub(crate) async fn heal(&self) -> anyhow::Result<()> {
         self.bank.is_calm.set(true);
         self.receiver.is_calm.set(true);
@@ -216,7 +216,7 @@ impl World {
         Ok(())
     }
 
-    /// Returns true if clients or the receiver saw what must never be. Nothing mends that.
+    /// Returns true if clients or the receiver saw something impossible, which can't resolve itself.
     pub(crate) fn is_violated(&self) -> bool {
         !self.told.violations.borrow().is_empty() || !self.receiver.violations.borrow().is_empty()
     }
@@ -226,7 +226,7 @@ impl World {
         of_nodes.chain(&self.hooks)
     }
 
-    /// Restarts all nodes with their clocks this far ahead: what waits for its time need not be waited for.
+    /// Restarts all nodes with this clock offset, so that nobody has to wait for scheduled work.
     pub(crate) async fn restart_ahead(&self, ahead_ms: u64) -> anyhow::Result<()> {
         self.bank.ahead_ms.set(ahead_ms);
         for node in &self.nodes {
@@ -239,7 +239,7 @@ impl World {
         for node in &self.nodes {
             node.wait_ready().await?;
         }
-        // Answers that the banks owed to the nodes that were killed.
+        // Time for answers that the banks still owed to the killed nodes.
         sleep(Duration::from_millis(200)).await;
         Ok(())
     }
@@ -253,14 +253,14 @@ impl Drop for World {
     }
 }
 
-/// The program of the nodes lies beside this one.
+/// Returns the program of the nodes, which is beside this one.
 fn node_program() -> anyhow::Result<PathBuf> {
     let program = std::env::current_exe()?.with_file_name("quita-chaos-node");
     anyhow::ensure!(program.exists(), "{} was not built: cargo build -p quita-chaos", program.display());
     Ok(program)
 }
 
-/// Returns what a command of the service prints. The command is awaited on a thread of its own, because its connections
+/// Returns the output of a command of the service. The command runs on a thread of its own, because its connections
 /// pass through this one.
 async fn output(program: &Path, directory: &Path, arguments: &[&str]) -> anyhow::Result<String> {
     let mut command = tied(program);

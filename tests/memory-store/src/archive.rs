@@ -1,4 +1,4 @@
-//! Payments that are archived: only marked as such.
+//! Archived payments, which are only marked as such.
 
 use async_trait::async_trait;
 use quita_domain::identity::{MerchantId, Mode};

@@ -82,7 +82,7 @@ impl<C: Connection> AuditStore for MemoryStore<C> {
 }
 
 fn append(records: &mut Records, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, StoreError> {
-    // The same one is appended again when the answer was lost.
+    // The same entry is appended again if its answer was lost.
     if let Some(known) = records.audit.values().find(|known| known.id == new.entry.id) {
         return if known.was(&new.entry) { Ok(known.position()) } else { Err(taken(known.id)) };
     }

@@ -1,4 +1,4 @@
-//! Connection of a caller to the records, and what goes wrong on the way.
+//! Connection of a caller to the records, with its faults.
 
 use std::future::{Future, ready};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,31 +9,32 @@ use quita_ports::{StoreError, Write, WriteError};
 
 use crate::records::Records;
 
-/// The way to the records. It may refuse, delay, lose or bend what passes; `call` is the name of the call in the ports.
+/// A connection to the records. It may refuse, delay, lose or alter what passes; `call` is the name of the call in the
+/// ports.
 pub trait Connection: Send + Sync + 'static {
-    /// A call that changes nothing.
+    /// Makes a call that changes nothing.
     fn read<T: Send>(
         &self,
         call: &'static str,
         query: impl FnOnce(&Records) -> Result<T, StoreError> + Send,
     ) -> impl Future<Output = Result<T, StoreError>> + Send;
 
-    /// A call that changes something besides payments, all at once.
+    /// Makes a call that changes something other than payments, atomically.
     fn change<T: Send>(
         &self,
         call: &'static str,
         change: impl FnOnce(&mut Records) -> Result<T, StoreError> + Send,
     ) -> impl Future<Output = Result<T, StoreError>> + Send;
 
-    /// A batch of writes, each of them by [`Records::write`].
+    /// Commits a batch of writes, each with [`Records::write`].
     fn commit(&self, batch: &[Write]) -> impl Future<Output = Vec<Result<(), WriteError>>> + Send;
 
-    /// Payments by their ids: a read, and the only one that sees single payments.
+    /// Loads payments by their ids. It is the only read that sees single payments.
     fn load(&self, ids: &[TransactionId]) -> impl Future<Output = Result<Vec<Payment>, StoreError>> + Send {
         self.read("load", |records| Ok(records.load(ids)))
     }
 
-    /// Those of these payments that the load before left out. Records have no other state than their newest.
+    /// Loads those of these payments that the previous load left out. Records have no other state than their newest.
     fn load_missing(
         &self,
         _: &[TransactionId],
@@ -45,7 +46,7 @@ pub trait Connection: Send + Sync + 'static {
     fn is_sole_writer(&self) -> bool;
 }
 
-/// Records of one's own, on which nothing goes wrong.
+/// A private set of records, without faults.
 #[derive(Default)]
 pub struct Direct(Mutex<Records>);
 

@@ -1,4 +1,4 @@
-//! Payers that are erased.
+//! Erasure of payers.
 
 use async_trait::async_trait;
 use quita_domain::identity::TransactionId;

@@ -39,7 +39,7 @@ fn is_counted(payment: &Payment, filter: &FiguresFilter) -> bool {
         && payment.created_at < filter.to
 }
 
-/// The class of the time that it took to be paid, if it was.
+/// Returns the class of the time until payment, if it was paid.
 fn paid_within(payment: &Payment) -> Option<u8> {
     let took_ms = payment.state.paid_at?.ms_since(payment.created_at);
     u8::try_from(PAID_WITHIN_MS.partition_point(|bound| *bound < took_ms)).ok()

@@ -1,4 +1,4 @@
-//! Every payment, with no more of it than a replay needs.
+//! Every payment, reduced to the fields that a replay needs.
 
 use async_trait::async_trait;
 use quita_domain::identity::{MerchantId, Mode};

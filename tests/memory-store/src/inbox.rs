@@ -1,4 +1,4 @@
-//! Notices from acquirers that wait to be worked.
+//! Notices from acquirers that wait to be processed.
 
 use async_trait::async_trait;
 use quita_domain::acquiring::Notice;
@@ -22,7 +22,7 @@ impl<C: Connection> InboxStore for MemoryStore<C> {
             .read("due_notices", |records| {
                 let open = records.notices.values().filter(|stored| !stored.is_done && stored.due_at <= now);
                 let mut due: Vec<_> = open.collect();
-                // Those of the same time stay in the order of their ids.
+                // Notices of the same time stay in the order of their ids.
                 due.sort_by_key(|stored| stored.due_at);
                 Ok(due.into_iter().take(limit).map(|stored| (stored.notice.clone(), stored.tried)).collect())
             })
@@ -63,7 +63,7 @@ impl<C: Connection> InboxStore for MemoryStore<C> {
     }
 }
 
-/// Says whether it is new.
+/// Stores a notice, and returns true if it is new.
 fn put(records: &mut Records, notice: &Notice) -> bool {
     let id = notice.id.clone();
     let due_at = notice.received_at;

@@ -6,7 +6,7 @@ use quita_domain::payment::{FINISHED_STATUSES, Payment};
 use quita_domain::state::{RefundStatus, State};
 use quita_domain::status::Status;
 
-/// Returns the faults of a write of `next` in the place of `known`.
+/// Returns the faults of a write that replaces `known` with `next`.
 pub fn violations(known: Option<&Payment>, next: &Payment) -> Vec<String> {
     let mut wrong = Vec::new();
     check_alone(next, &mut wrong);
@@ -18,8 +18,7 @@ pub fn violations(known: Option<&Payment>, next: &Payment) -> Vec<String> {
     wrong
 }
 
-/// Adds its faults as the payment whose payer is erased by this write. Nothing else may change, and money may not be on
-/// its way.
+/// Adds the faults of a write that erases a payer. Nothing else may change, and no money may be under way.
 fn check_as_erased(known: &Payment, next: &Payment, wrong: &mut Vec<String>) {
     let mut must = |holds: bool, what: &str| {
         if !holds {
@@ -33,7 +32,7 @@ fn check_as_erased(known: &Payment, next: &Payment, wrong: &mut Vec<String>) {
     must(without_words(known) == without_words(next), "more than the payer has changed");
 }
 
-/// Remains of a payment whose payer is erased: amounts, ids, statuses and times.
+/// Returns the parts of a payment that an erasure keeps: amounts, ids, statuses and times.
 fn without_words(payment: &Payment) -> impl PartialEq + use<> {
     let state = |state: &State| {
         let refunds: Vec<_> = state
@@ -65,7 +64,7 @@ fn without_words(payment: &Payment) -> impl PartialEq + use<> {
     (state(&payment.state), told, operations, outbox, asked, own, due)
 }
 
-/// Adds the faults of the payment by itself.
+/// Adds the faults of the payment on its own.
 fn check_alone(next: &Payment, wrong: &mut Vec<String>) {
     let state = &next.state;
     let taken: u64 = state
@@ -86,7 +85,7 @@ fn check_alone(next: &Payment, wrong: &mut Vec<String>) {
     }
 }
 
-/// Adds its faults as the successor of what was stored.
+/// Adds its faults as the successor of the stored payment.
 fn check_as_successor(known: &Payment, next: &Payment, wrong: &mut Vec<String>) {
     let mut must = |holds: bool, what: &str| {
         if !holds {
@@ -139,10 +138,10 @@ fn check_as_successor(known: &Payment, next: &Payment, wrong: &mut Vec<String>) 
     );
 }
 
-/// An operation that this write sends, although the payment was in no status that allows it since the write before.
+/// Returns an operation that this write sends, although no status since the previous write allows it.
 fn sent_against_the_status(known: &Payment, next: &Payment) -> Option<OperationKind> {
     let was_sent = |id| known.operations.iter().find(|one| one.id == id).map_or(0, |one| one.sent);
-    // What is given back of a charge that does not count depends on no status.
+    // Refunds of a charge that does not count depend on no status.
     let sent = next.own_operations().filter(|operation| operation.sent > was_sent(operation.id));
     let events = next.history.iter().skip(known.history.len());
     let statuses: Vec<_> = events.map(|event| event.status).chain([known.status()]).collect();
@@ -155,7 +154,7 @@ fn sent_against_the_status(known: &Payment, next: &Payment) -> Option<OperationK
     kinds.find(|kind| !statuses.iter().any(|status| is_allowed(*kind, *status)))
 }
 
-/// Every event with the state that it reports, wherever that is held.
+/// Returns every event with the state that it reports, wherever that is stored.
 fn reported(payment: &Payment) -> Vec<(Event, State)> {
     let without = |event: &Event| Event { snapshot: None, ..event.clone() };
     payment.history.iter().map(|event| (without(event), payment.as_of(event).clone())).collect()

@@ -1,9 +1,9 @@
-//! A store in memory: every trait of the store, once, for all tests that need one.
+//! A store in memory, which implements every trait of the store once for all tests.
 //!
-//! [`MemoryStore`] answers each call of the ports on [`Records`], which are plain maps. It reaches them through a
-//! [`Connection`], and that is where a test decides what goes wrong: a connection sees four kinds of calls (commit,
-//! load, read, change), so that every fault applies to a new query at once, and no test needs a line for it. The
-//! contract of the stores, `tests/store-contract`, is run against this one too.
+//! [`MemoryStore`] answers each call of the ports from [`Records`], which are plain maps. It reaches them through a
+//! [`Connection`], where a test decides which faults occur. A connection sees four kinds of calls (commit, load, read,
+//! change), so every fault also applies to new queries, without further code in a test. The contract of the stores,
+//! `tests/store-contract`, also runs against this one.
 
 mod access;
 mod archive;
@@ -40,14 +40,14 @@ pub use vault::TestVault;
 pub struct MemoryStore<C = Direct>(Arc<C>);
 
 impl<C> MemoryStore<C> {
-    /// The store that this connection leads to.
+    /// Creates a store over this connection.
     pub const fn over(connection: Arc<C>) -> Self {
         Self(connection)
     }
 }
 
 impl Default for MemoryStore {
-    /// An empty store, with which nothing goes wrong.
+    /// Creates an empty store without faults.
     fn default() -> Self {
         Self::over(Arc::default())
     }

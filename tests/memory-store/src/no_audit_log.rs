@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use quita_domain::audit::AuditErasure;
 use quita_ports::{AuditEraser, StoreError};
 
-/// An audit log that says of nobody anything, for tests that are about payments.
+/// An audit log without personal data, for tests of payments.
 pub struct NoAuditLog;
 
 #[async_trait]

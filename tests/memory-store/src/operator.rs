@@ -105,7 +105,7 @@ impl<C: Connection> OperatorStore for MemoryStore<C> {
     }
 
     async fn follow_form(&self) -> Result<StoreForm, StoreError> {
-        // Nobody upgrades these records.
+        // These records are never upgraded.
         self.0.read("follow_form", |_| Ok(StoreForm::FIRST)).await
     }
 

@@ -127,7 +127,7 @@ impl<C: Connection> PeopleStore for MemoryStore<C> {
     async fn insert_session(&self, session: &Session) -> Result<(), StoreError> {
         self.0
             .change("insert_session", |records| {
-                // Nothing else has an id like this: one that is there came of a lost answer.
+                // No other session has this id: an existing one comes from a lost answer.
                 insert_new(&mut records.sessions, session.id.clone(), session.clone());
                 Ok(())
             })

@@ -1,4 +1,4 @@
-//! Lines of lists and files with their verdicts, runs, and payments by what others call them.
+//! Lines of lists and files with their verdicts, runs, and payments by external ids.
 
 use std::collections::BTreeMap;
 

@@ -23,14 +23,14 @@ use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{RunClaim, StoreError, Write, WriteError};
 use uuid::Uuid;
 
-/// Everything that is durable. Nothing is ever forgotten, and the order of each map is the same in every run.
+/// All durable data. Nothing is ever deleted, and each map has the same order in every run.
 #[derive(Default, Clone)]
 pub struct Records {
     /// Payments by their ids.
     pub payments: BTreeMap<TransactionId, Arc<Payment>>,
     /// Payments that are archived.
     pub archived: BTreeSet<TransactionId>,
-    /// Payments whose payer was erased, in this order.
+    /// Payments whose payer was erased, in the order of erasure.
     pub erased: Vec<TransactionId>,
     /// Payments that lists can't read.
     pub unreadable: BTreeSet<TransactionId>,
@@ -42,7 +42,7 @@ pub struct Records {
     pub controls: Vec<RouteControl>,
     /// Nodes by their ids.
     pub nodes: BTreeMap<Uuid, Node>,
-    /// Time by the clock of the server that the store pretends to be on, if it has one.
+    /// Time of the simulated server's clock, if there is one.
     pub server_now: Option<Timestamp>,
     /// Applications by merchant and name.
     pub applications: BTreeMap<(MerchantId, ApplicationName), Application>,
@@ -62,37 +62,37 @@ pub struct Records {
     pub sessions: BTreeMap<String, Session>,
     /// The audit log by the places of its entries.
     pub audit: BTreeMap<u64, ChainedEntry>,
-    /// Its end.
+    /// End of the audit log.
     pub audit_head: Option<ChainHead>,
-    /// Its key, sealed.
+    /// Key of the audit log, sealed.
     pub audit_key: Option<SealedSecret>,
     /// Lines of lists and files by their ids.
     pub lines: BTreeMap<String, StoredLine>,
     /// Payment links by their ids.
     pub links: BTreeMap<LinkId, Link>,
-    /// Times of what payers' pages count, by name.
+    /// Times of the events that payers' pages count, by name.
     pub page_events: BTreeMap<String, Vec<Timestamp>>,
-    /// The last claim to each run, and whether it is done.
+    /// The last claim to each run, and true if the run is done.
     pub runs: BTreeMap<(Source, NaiveDate), (RunClaim, bool)>,
     /// Next number of each range of slips, by the range's key.
     pub counters: BTreeMap<String, u64>,
 }
 
-/// A notice, and how far it is worked.
+/// A notice, and the state of its processing.
 #[derive(Clone)]
 pub struct StoredNotice {
-    /// As it came.
+    /// The notice as it arrived.
     pub notice: Notice,
-    /// Time at which it is to be tried.
+    /// Time at which it is due.
     pub due_at: Timestamp,
-    /// Number of times that it was put off.
+    /// Number of times that it was postponed.
     pub tried: u32,
     /// True if it is finished.
     pub is_done: bool,
 }
 
 impl Records {
-    /// Makes one write, if the payment is stored at the revision that it expects.
+    /// Makes one write, if the payment is stored at the expected revision.
     ///
     /// # Errors
     /// [`WriteError::Conflict`] if it is not, [`WriteError::TokenUsed`] if another payment has used its token,
@@ -120,7 +120,7 @@ impl Records {
         Ok(())
     }
 
-    /// The payment of this mode that a Pix belongs to.
+    /// Returns the payment of this mode to which a Pix belongs.
     pub fn payment_of_pix(&self, mode: Mode, pix: &str) -> Option<TransactionId> {
         let has_it = |payment: &&Arc<Payment>| {
             payment.owner.mode == mode && payment.bound_pix.iter().any(|bound| bound == pix)
@@ -128,12 +128,12 @@ impl Records {
         self.payments.values().find(has_it).map(|payment| payment.id)
     }
 
-    /// The payments with these ids; absent ones are left out.
+    /// Returns the payments with these ids; missing ones are left out.
     pub fn load(&self, ids: &[TransactionId]) -> Vec<Payment> {
         ids.iter().filter_map(|id| self.payments.get(id)).map(|payment| payment.as_ref().clone()).collect()
     }
 
-    /// Adds the application of this owner, which signs its webhooks with this secret, in its mode alone.
+    /// Adds the application of this owner, which signs its webhooks with this secret, in the owner's mode only.
     pub fn add_application(&mut self, owner: &Owner, secret: &WebhookSecret) {
         let merchant = owner.merchant.clone();
         let name = owner.application.clone();
@@ -158,7 +158,7 @@ impl Records {
     }
 }
 
-/// Inserts a value if nothing has its key. Says whether it did.
+/// Inserts a value if its key is free. Returns true if it did.
 pub(crate) fn insert_new<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: V) -> bool {
     match map.entry(key) {
         Entry::Occupied(_) => false,
@@ -169,7 +169,7 @@ pub(crate) fn insert_new<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: V) 
     }
 }
 
-/// Replaces a value if it is still as `before`. Says whether it did.
+/// Replaces a value if it still equals `before`. Returns true if it did.
 pub(crate) fn replace_same<K: Ord, V: Clone + PartialEq>(
     map: &mut BTreeMap<K, V>,
     key: &K,
@@ -180,12 +180,12 @@ pub(crate) fn replace_same<K: Ord, V: Clone + PartialEq>(
     known.map(|known| known.clone_from(after)).is_some()
 }
 
-/// An id that is meant to be new belongs to something else.
+/// Returns the error for a new id that is already taken.
 pub(crate) fn taken(id: impl Display) -> StoreError {
     StoreError::Unavailable(format!("the id {id} is taken"))
 }
 
-/// The first of them by this order, at most `limit`.
+/// Returns the first values in this order, at most `limit`.
 pub(crate) fn first_by<'a, T: Clone + 'a, K: Ord>(
     found: impl Iterator<Item = &'a T>,
     order: impl Fn(&T) -> K,
@@ -196,7 +196,7 @@ pub(crate) fn first_by<'a, T: Clone + 'a, K: Ord>(
     found.into_iter().take(limit).cloned().collect()
 }
 
-/// The last of them by this order, the very last first, at most `limit`.
+/// Returns the last values in this order, last one first, at most `limit`.
 pub(crate) fn last_by<'a, T: Clone + 'a, K: Ord>(
     found: impl Iterator<Item = &'a T>,
     order: impl Fn(&T) -> K,

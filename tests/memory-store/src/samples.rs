@@ -13,7 +13,7 @@ pub fn sample_id(number: u128) -> TransactionId {
     TransactionId::new(Uuid::from_u128(number))
 }
 
-/// Returns a PIX of 100.00 that no acquirer took.
+/// Returns a PIX of 100.00 that no acquirer accepted.
 pub fn sample_payment(number: u128) -> Payment {
     let address = json!({
         "street": "Rua Augusta", "number": "100", "neighborhood": "Centro", "city": "São Paulo", "state": "SP",

@@ -1,15 +1,15 @@
-//! A vault without encryption, for tests of who may open what.
+//! A vault without encryption, for tests of access to secrets.
 
 use quita_domain::secret::Secret;
 use quita_domain::secret_key::{SealedSecret, SecretKeyId, SecretPlace};
 use quita_domain::text::hex;
 use quita_ports::{Vault, VaultError};
 
-/// Seals by writing the place before the secret. Opens what is sealed with one of its keys, for that place.
+/// Seals by writing the context before the secret. Opens what was sealed with one of its keys for that context.
 pub struct TestVault(Vec<SecretKeyId>);
 
 impl TestVault {
-    /// One that was given these secret keys, the newest first.
+    /// Creates a vault with these secret keys, newest first.
     pub fn with(secret_keys: &[&[u8]]) -> Self {
         Self(secret_keys.iter().map(|key| SecretKeyId::of(key)).collect())
     }

@@ -1,7 +1,7 @@
 //! One node: the real actor system over simulated ports, behind a fuse.
 //!
-//! A dead node is one whose every call to the outside never returns: nothing that it still does in memory can be
-//! seen by anybody. So it dies at any await, and what was under way to the store or a bank arrives or not.
+//! Every call of a dead node to the outside never returns, so nobody can see what it still does in memory. So it dies
+//! at any await, and its calls to the store or a bank arrive or not.
 
 use std::collections::BTreeMap;
 use std::future::pending;
@@ -36,16 +36,16 @@ use crate::world::World;
 /// Longest time that a client waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Longest time for what was accepted to finish once the node is told to stop: the default of `shutdown-time`.
+/// Time limit for accepted work to finish once the node is told to stop: the default of `shutdown-time`.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(10);
 
-/// Least time before a node stops its actors at which a receiver must have confirmed an event that has to be stored
-/// then, in milliseconds: the answer passes from the worker to the payment.
+/// Minimum time between a receiver's confirmation and the stop of the actors, in milliseconds, for the confirmation to
+/// be stored: the answer passes from the worker to the payment.
 const CONFIRMED_BEFORE_MS: u64 = 5;
-/// Time from a node's death until its actors are dropped: what they had under way to the outside has arrived by then,
-/// however late it is.
+/// Time from a node's death until its actors are dropped. By then, all its calls to the outside have arrived, however
+/// late.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(300);
-/// Time for which a write that the store lost keeps the next one of its payment waiting, in milliseconds.
+/// Time for which a lost write delays the next write of its payment, in milliseconds.
 const WRITE_TIME_OUT_MS: u64 = 10_000;
 
 /// A running node. Its clones are the same node.
@@ -58,15 +58,15 @@ pub(crate) struct Node {
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
     acquirers: Vec<Arc<dyn AcquirerFactory>>,
-    /// One comparison at a time, as in a process.
+    /// Allows one comparison at a time, as in a process.
     nights: Arc<tokio::sync::Mutex<Nights>>,
     pub(crate) keys: Arc<NodeKeys>,
     configuration: Arc<Mutex<Configuration>>,
-    /// Taken away when the actors are told to stop.
+    /// Removed when the actors are told to stop.
     system: Arc<Mutex<Option<ActorSystem>>>,
 }
 
-/// The client hung up, waited too long, or the node died: it was not told what became of its request.
+/// Error of a client that hung up or timed out, or whose node died: it does not know the outcome of its request.
 #[derive(Debug)]
 pub(crate) struct Untold;
 
@@ -142,27 +142,27 @@ impl Node {
         !self.fuse.is_dead()
     }
 
-    /// Says whether it lives and was not told to stop.
+    /// Returns true if it is alive and was not told to stop.
     pub(crate) fn takes_requests(&self) -> bool {
         self.is_alive() && !self.fuse.is_stopping()
     }
 
-    /// Configuration that it was told last.
+    /// Returns the configuration that it last read.
     pub(crate) fn configuration(&self) -> Configuration {
         self.configuration.lock().unwrap().clone()
     }
 
-    /// Says whether this acquirer is configured here.
+    /// Returns true if this acquirer is configured here.
     pub(crate) fn has(&self, bank: &AcquirerName) -> bool {
         self.acquirers.iter().any(|factory| factory.spec().name == *bank)
     }
 
-    /// Its store, clock and payments, for what runs beside its actors.
+    /// Returns its store, clock and payments, for tasks beside its actors.
     pub(crate) fn parts(&self) -> (Arc<dyn WholeStore>, Arc<dyn Clock>, Payments) {
         (Arc::clone(&self.store), Arc::clone(&self.clock), self.payments.clone())
     }
 
-    /// Reads the configuration again, which may change the routes alone while it runs.
+    /// Reads the configuration again, which only changes the routes while it runs.
     pub(crate) fn reload(&self, world: &World) {
         let present = world.installation.configurations.present();
         world.note(|| format!("node {} takes routes {}", self.place, present.version));
@@ -172,7 +172,7 @@ impl Node {
         self.configuration.lock().unwrap().clone_from(&present);
     }
 
-    /// Stops as a process does: it accepts nothing more, finishes what it accepted, and stops its actors.
+    /// Stops as a process does: it accepts nothing more, finishes accepted work, and stops its actors.
     pub(crate) async fn stop(&self, world: &Arc<World>) {
         if !self.fuse.begin_stopping() {
             return self.fuse.death().await;
@@ -199,7 +199,7 @@ impl Node {
         self.fuse.blow_by_stopping();
     }
 
-    /// Whatever receivers confirmed to this node before it stopped its actors is stored, if nothing was wrong since.
+    /// Checks that confirmations from before the stop of the actors are stored, unless there was a fault since.
     fn check_confirmed(&self, world: &World, stops_at_ms: u64) {
         for ((id, sequence), confirmed_ms) in self.fuse.confirmed() {
             let is_in_time = confirmed_ms + CONFIRMED_BEFORE_MS < stops_at_ms;
@@ -217,7 +217,7 @@ impl Node {
         }
     }
 
-    /// Puts a client's request to it and returns the answer, as long as both live and wait.
+    /// Sends a client's request to it and returns the answer, unless the node dies or the client gives up.
     pub(crate) async fn call<T, F>(&self, request: impl FnOnce(Payments) -> F) -> Result<T, Untold>
     where
         F: Future<Output = T>,
@@ -225,12 +225,12 @@ impl Node {
         self.while_alive(request(self.payments.clone())).await
     }
 
-    /// The id under which it knows a request; `None` if it can't tell now. A node that was not given the key of the store
-    /// ends, as a process does at its start.
+    /// Returns the id under which it knows a request; `None` if this is not known now. A node without the store's key
+    /// exits, as a process does at its start.
     pub(crate) async fn id_of(&self, world: &Arc<World>, request: Request) -> Option<TransactionId> {
         let node = self.clone();
         let world = Arc::clone(world);
-        // A panic of the store's adapter ends this question and nothing else.
+        // A panic of the store's adapter ends only this inquiry.
         let asked = actix::spawn(async move {
             if node.keys.is_locked_out(&world) {
                 node.fuse.blow("it was not given the secret key");
@@ -240,7 +240,7 @@ impl Node {
         asked.await.ok().flatten()
     }
 
-    /// Puts an operator's request to it and returns the answer.
+    /// Sends an operator's request to it and returns the answer.
     pub(crate) async fn ask<T, F>(&self, request: impl FnOnce(Operators) -> F) -> Result<T, Untold>
     where
         F: Future<Output = T>,
@@ -248,9 +248,9 @@ impl Node {
         self.while_alive(request(self.operators.clone())).await
     }
 
-    /// Does what is due of a bank's nights, for as long as this node lives. Says whether nothing is left to do.
+    /// Performs the due comparisons of a bank's nights, while this node lives. Returns true if nothing is left to do.
     pub(crate) async fn pass_night(&self, bank: &AcquirerName) -> Result<bool, Untold> {
-        // Of an acquirer that is configured no more nothing is compared.
+        // Nothing is compared for an acquirer that is no longer configured.
         let Some(list) = self.list(bank) else { return Ok(true) };
         let pass = async { self.nights.lock().await.pass(&list).await };
         tokio::select! {
@@ -260,15 +260,15 @@ impl Node {
         }
     }
 
-    /// The list of a bank, if it is configured.
+    /// Returns the list of a bank, if it is configured.
     fn list(&self, bank: &AcquirerName) -> Option<List> {
         let factory = self.acquirers.iter().find(|factory| factory.spec().name == *bank)?;
         let mode = factory.spec().mode;
         Some(List { acquirer: bank.clone(), reader: factory.lists().unwrap(), rate: None, mode })
     }
 
-    /// Compares what a bank lists of a day with the payments, for as long as this node lives. Says whether everybody was
-    /// asked who could be.
+    /// Compares a bank's list of a day with the payments, while this node lives. Returns true if every possible inquiry
+    /// was made.
     pub(crate) async fn compare(
         &self,
         bank: &AcquirerName,
@@ -292,8 +292,8 @@ impl Node {
         Ok(compared.map(|_| is_final))
     }
 
-    /// Runs what the page of a link does here, as long as the client waits. A panic of the store's adapter ends this request
-    /// and nothing else.
+    /// Runs the code of a link's page here, while the client waits. A panic of the store's adapter ends only this
+    /// request.
     pub(crate) async fn serve<T: 'static>(
         &self,
         request: impl Future<Output = T> + 'static,
@@ -316,7 +316,7 @@ impl Node {
     }
 }
 
-/// Small pools, so that they are full now and then; and ticks that are no shorter than a simulated day can bear.
+/// Returns limits with small pools, so that they are sometimes full, and with ticks that a simulated day can bear.
 fn limits() -> Limits {
     Limits {
         webhooks: WebhookLimits {
@@ -339,8 +339,8 @@ fn limits() -> Limits {
     }
 }
 
-/// Runs a node's actors, and drops them some time after its death. Nobody can see what they do then, but their timers
-/// would go on for as long as the world does: most of its work.
+/// Runs a node's actors, and drops them some time after its death. Nobody can see them then, but their timers would
+/// make up most of the world's work.
 fn forget_after_death(fuse: &Arc<Fuse>, tasks: LocalSet) {
     let tasks = actix::spawn(tasks);
     let fuse = Arc::clone(fuse);
@@ -351,30 +351,30 @@ fn forget_after_death(fuse: &Arc<Fuse>, tasks: LocalSet) {
     }));
 }
 
-/// Between a node and the outside; when it has blown, nothing passes any more.
+/// Fuse between a node and the outside; once it has blown, nothing passes any more.
 pub(crate) struct Fuse {
     world: Arc<World>,
     place: usize,
     gates: AtomicU64,
-    /// Calls that wait for their counterparty, or for their turn there.
+    /// Calls that wait for their counterparty, or for their turn.
     calls: AtomicU64,
     blows_at: u64,
     broken_at_ms: AtomicU64,
     is_dead: AtomicBool,
-    /// Wakes in the order of waiting, so that the same seed does the same things.
+    /// Wakes tasks in the order of waiting, so that a seed is reproducible.
     death: Notify,
-    /// Requests that were accepted and are not answered.
+    /// Requests that were accepted but not answered yet.
     requests: AtomicU64,
-    /// Moment at which the node was told to stop.
+    /// Time at which the node was told to stop.
     told_to_stop: Mutex<Option<Instant>>,
-    /// Says whether it ended because it was told to.
+    /// True if it ended because it was told to.
     has_stopped: AtomicBool,
-    /// Moments at which receivers confirmed events to this node.
+    /// Times at which receivers confirmed events to this node.
     confirmed: Mutex<BTreeMap<(TransactionId, EventSequence), u64>>,
 }
 
 impl Fuse {
-    /// One that blows at the gate with this number.
+    /// Creates a fuse that blows at the gate with this number.
     pub(crate) fn new(world: &Arc<World>, place: usize, blows_at: Option<u64>) -> Arc<Self> {
         Arc::new(Self {
             world: Arc::clone(world),
@@ -401,20 +401,20 @@ impl Fuse {
         self.is_dead.load(Ordering::Relaxed)
     }
 
-    /// Gates passed until now.
+    /// Returns the number of gates passed so far.
     pub(crate) fn gates(&self) -> u64 {
         self.gates.load(Ordering::Relaxed)
     }
 
-    /// Lets a call pass that changes nothing outside, unless the process is dead. It makes no difference whether the
-    /// process dies before such a call or at the gate before it.
+    /// Lets a call pass that changes nothing outside, unless the process is dead. Dying before such a call is the same
+    /// as dying at the gate before it.
     pub(crate) async fn pass(&self) {
         if self.is_dead() {
             pending::<()>().await;
         }
     }
 
-    /// A call that ends before hours go by is under way until this is dropped.
+    /// Counts a call that does not take hours as under way until this is dropped.
     pub(crate) fn call(self: &Arc<Self>) -> CallUnderWay {
         self.calls.fetch_add(1, Ordering::Relaxed);
         CallUnderWay(Arc::clone(self))
@@ -424,7 +424,7 @@ impl Fuse {
         self.calls.load(Ordering::Relaxed) > 0
     }
 
-    /// Every call that changes something outside passes one before and one after.
+    /// Passes a gate, one before and one after every call that changes something outside.
     pub(crate) async fn gate(&self, what: &'static str) {
         if !self.is_dead() && self.gates.fetch_add(1, Ordering::Relaxed) + 1 == self.blows_at {
             self.blow(what);
@@ -432,7 +432,7 @@ impl Fuse {
         self.pass().await;
     }
 
-    /// The process dies.
+    /// Kills the process.
     pub(crate) fn blow(&self, why: &str) {
         self.world.disturb();
         self.world.note(|| format!("node {} dies: {why}", self.place));
@@ -440,7 +440,7 @@ impl Fuse {
         self.death.notify_waiters();
     }
 
-    /// Takes in a request, unless the node was told to stop: it counts until this is dropped.
+    /// Accepts a request, unless the node was told to stop. The request counts until this is dropped.
     fn accept(self: &Arc<Self>) -> Option<Accepted> {
         if self.is_stopping() {
             return None;
@@ -453,7 +453,7 @@ impl Fuse {
         self.told_to_stop.lock().unwrap().is_some()
     }
 
-    /// Says whether it was not told before.
+    /// Begins to stop. Returns true if it was not told before.
     fn begin_stopping(&self) -> bool {
         let mut told_at = self.told_to_stop.lock().unwrap();
         let is_first = told_at.is_none();
@@ -461,7 +461,7 @@ impl Fuse {
         is_first
     }
 
-    /// Waits for what was accepted, but not for ever.
+    /// Waits for accepted requests, with a time limit.
     async fn finish_requests(&self) {
         let until = Instant::now() + SHUTDOWN_TIME;
         while self.requests.load(Ordering::Relaxed) > 0 && Instant::now() < until {
@@ -474,7 +474,7 @@ impl Fuse {
         self.blow("it was told to stop");
     }
 
-    /// A node that was told to stop leaves no request unanswered that it could answer in time.
+    /// Checks that a node that was told to stop left no request unanswered that it could answer in time.
     fn check_dropped(&self) {
         let told_at = *self.told_to_stop.lock().unwrap();
         let is_early = told_at.is_some_and(|at| at.elapsed() < SHUTDOWN_TIME);
@@ -483,7 +483,7 @@ impl Fuse {
         }
     }
 
-    /// A receiver confirmed an event, and its answer came in here.
+    /// Records that a receiver confirmed an event, and that its answer arrived here.
     pub(crate) fn note_confirmed(&self, id: TransactionId, sequence: EventSequence) {
         self.confirmed.lock().unwrap().insert((id, sequence), self.world.clock.elapsed_ms());
     }
@@ -500,7 +500,7 @@ impl Fuse {
         }
     }
 
-    /// The node was told that its store can't be trusted any more.
+    /// Records that the node was told that its store is broken.
     pub(crate) fn note_broken(&self) {
         let now_ms = self.world.clock.elapsed_ms();
         self.broken_at_ms.fetch_min(now_ms, Ordering::Relaxed);
@@ -510,7 +510,7 @@ impl Fuse {
         self.broken_at_ms.load(Ordering::Relaxed) != u64::MAX
     }
 
-    /// After that it must not write. (What it had begun at the same moment may still be under way.)
+    /// Checks that it does not write after that. (A write that began at the same moment may still be under way.)
     pub(crate) fn check_not_broken(&self) {
         if self.world.clock.elapsed_ms() > self.broken_at_ms.load(Ordering::Relaxed) {
             self.world.violation(format!("node {} writes although an fsync failed", self.place));
@@ -518,7 +518,7 @@ impl Fuse {
     }
 }
 
-/// A call that its node has not given up, and that was not answered.
+/// A call that its node has not given up, and that has no answer yet.
 #[must_use]
 pub(crate) struct CallUnderWay(Arc<Fuse>);
 
@@ -528,7 +528,7 @@ impl Drop for CallUnderWay {
     }
 }
 
-/// A request that was accepted, and is not answered.
+/// A request that was accepted, but not answered yet.
 #[must_use]
 struct Accepted(Arc<Fuse>);
 

@@ -1,7 +1,7 @@
-//! A MongoDB server that fails commands on demand (`configureFailPoint`, which `scripts/mongod run` allows).
+//! A MongoDB server that fails commands on demand (`configureFailPoint`, which `scripts/mongod run` enables).
 //!
-//! A fail point is one for the whole server: tests take turns. The name of the application in the URI decides whose
-//! commands fail, so that nobody else notices.
+//! A fail point applies to the whole server, so tests take turns. The application name in the URI selects the commands
+//! that fail, so that other clients are not affected.
 
 use std::fs::File;
 use std::time::Duration;
@@ -30,10 +30,10 @@ pub struct FailPoint {
 }
 
 impl FailPoint {
-    /// Waits for this test's turn. `None`, and a line that says so, if the server has no fail points.
+    /// Waits for this test's turn. Returns `None` and prints a line if the server has no fail points.
     ///
     /// # Panics
-    /// If `scripts/mongod run` started the server and it has none all the same.
+    /// If `scripts/mongod run` started the server but it has no fail points.
     pub async fn take_turn(uri: &str) -> Option<Self> {
         let (_, hosts) = uri.split_once("://").expect("a URI");
         let name: String = hosts.chars().filter(char::is_ascii_alphanumeric).take(60).collect();
@@ -53,31 +53,33 @@ impl FailPoint {
         }
     }
 
-    /// This connection string with the name by which the server knows whose commands are to fail.
+    /// Adds to this connection string the application name whose commands are to fail.
     pub fn mark(&self, uri: &str) -> String {
         let joint = if uri.contains('?') { '&' } else { '?' };
         format!("{uri}{joint}appName={}", self.application)
     }
 
-    /// Lets the next `times` of these commands fail so. Gives how many commands have met the fail point before.
+    /// Makes the next `times` of these commands fail like this. Returns the number of commands that have hit the fail
+    /// point before.
     pub async fn fail(&self, times: u32, commands: &[&str], how: &Document) -> i64 {
         self.set(doc! { "times": i64::from(times) }, commands, how).await
     }
 
-    /// Lets all of these commands fail so until it is healed. Gives how many commands have met it before.
+    /// Makes all of these commands fail like this until it is healed. Returns the number of commands that have hit it
+    /// before.
     pub async fn fail_on(&self, commands: &[&str], how: &Document) -> i64 {
         self.set("alwaysOn", commands, how).await
     }
 
-    /// Lets all of these commands but the next ones, which are so many, fail so until it is healed. Gives how many
-    /// commands have met it before.
+    /// Skips this many of these commands, and then makes all of them fail like this until it is healed. Returns the
+    /// number of commands that have hit it before.
     pub async fn fail_after(&self, skipped: u32, commands: &[&str], how: &Document) -> i64 {
         let mode =
             if skipped == 0 { Bson::from("alwaysOn") } else { doc! { "skip": i64::from(skipped) }.into() };
         self.set(mode, commands, how).await
     }
 
-    /// Waits until `count` commands have met the fail point since the server was started, or until the time is over.
+    /// Waits until `count` commands have hit the fail point since the server started, or the time is over.
     pub async fn wait_for(&self, count: i64, within: Duration) {
         let within = i64::try_from(within.as_millis()).unwrap();
         let command = doc! { "waitForFailPoint": "failCommand", "timesEntered": count, "maxTimeMS": within };
@@ -87,13 +89,13 @@ impl FailPoint {
         }
     }
 
-    /// Lets no command fail any more. Gives how many commands have met it.
+    /// Stops all failures. Returns the number of commands that have hit the fail point.
     pub async fn heal(&self) -> i64 {
         self.configure(doc! { "mode": "off" }).await.unwrap()
     }
 
-    /// Lets the server not notice that a majority has what it writes, or notice it again. Everybody's reads are of before
-    /// meanwhile, and everybody's writes wait.
+    /// Stops the server from noticing that its writes are on a majority, or lets it notice again. Meanwhile all reads
+    /// see the earlier state, and all writes wait.
     pub async fn hide_majority(&self, hides: bool) {
         let mode = if hides { "alwaysOn" } else { "off" };
         self.run(doc! { "configureFailPoint": "disableSnapshotting", "mode": mode }).await.unwrap();
@@ -105,7 +107,8 @@ impl FailPoint {
         self.configure(doc! { "mode": mode, "data": data }).await.unwrap()
     }
 
-    /// Gives how many commands met what it was before; only those whose application it names are counted.
+    /// Configures the fail point, and returns the number of commands that hit the previous one. Only commands of the
+    /// named application count.
     async fn configure(&self, what: Document) -> mongodb::error::Result<i64> {
         let mut command = doc! { "configureFailPoint": "failCommand" };
         command.extend(what);
@@ -113,28 +116,28 @@ impl FailPoint {
         Ok(told.get_i64("count").or_else(|_| told.get_i32("count").map(i64::from)).unwrap())
     }
 
-    /// With a client of its own, because a test may run each call on another runtime.
+    /// Runs a command with a client of its own, because a test may use another runtime for each call.
     async fn run(&self, command: Document) -> mongodb::error::Result<Document> {
         Client::with_uri_str(&self.uri).await?.database("admin").run_command(command).await
     }
 }
 
-/// The server hangs up instead of doing it.
+/// Makes the server close the connection instead of running the command.
 pub fn hang_up() -> Document {
     doc! { "closeConnection": true }
 }
 
-/// The server refuses with this code instead of doing it.
+/// Makes the server refuse with this code instead of running the command.
 pub fn refuse(code: i32) -> Document {
     doc! { "errorCode": code }
 }
 
-/// The server does it, and says that no majority confirmed it.
+/// Makes the server run the command, and report that no majority confirmed it.
 pub fn no_majority(code: i32) -> Document {
     doc! { "writeConcernError": { "code": code, "codeName": "Any", "errmsg": "told to fail" } }
 }
 
-/// The server does it so much later.
+/// Makes the server run the command after this delay.
 pub fn delay(time: Duration) -> Document {
     let time = i64::try_from(time.as_millis()).unwrap();
     doc! { "blockConnection": true, "blockTimeMS": time }

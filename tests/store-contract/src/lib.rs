@@ -1,5 +1,5 @@
-//! The tests of the stores, and what they are tried with: payments as the service makes them, and a server that fails on
-//! demand. `tests/contract` runs one contract against every store.
+//! The tests of the stores and their tools: payments as the service creates them, and a server that fails on demand.
+//! `tests/contract` runs one contract against every store.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

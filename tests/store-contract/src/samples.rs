@@ -1,4 +1,4 @@
-//! Payments as the service makes them, by `open` and `decide`.
+//! Payments as the service creates them, with `open` and `decide`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ impl Sample {
     }
 }
 
-/// A payment that was created at this time.
+/// Returns a payment that was created at this time.
 pub fn created_at(at: i64) -> Payment {
     Sample { at, ..Sample::default() }.open()
 }
@@ -149,7 +149,7 @@ fn told(payment: &Payment, command: Command, at: i64) -> Payment {
     payment.decide(command, &context(at)).unwrap().next.unwrap()
 }
 
-/// The payment once its acquirer issued a code to pay it with.
+/// Returns the payment after its acquirer issued a code to pay it with.
 pub fn pending(payment: &Payment, at: i64) -> Payment {
     let issued = Issued::Pix {
         txid: "t".repeat(26),
@@ -160,7 +160,7 @@ pub fn pending(payment: &Payment, at: i64) -> Payment {
     told(payment, Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer }, at)
 }
 
-/// A waiting payment once the money came in.
+/// Returns a waiting payment after the money came in.
 pub fn paid(payment: &Payment, at: i64) -> Payment {
     notified(payment, settled(payment), at)
 }
@@ -170,12 +170,12 @@ fn notified(payment: &Payment, fact: Fact, at: i64) -> Payment {
     told(payment, Command::Notified { acquirer, fact }, at)
 }
 
-/// A paid payment once this chargeback of a part of it came in.
+/// Returns a paid payment after this partial chargeback came in.
 pub fn charged_back(payment: &Payment, id: &str, at: i64) -> Payment {
     notified(payment, Fact::ChargedBack { id: id.into(), amount: Some(Money::from_cents(1_000)) }, at)
 }
 
-/// A payment once the dispute about this chargeback was won.
+/// Returns a payment after the dispute about this chargeback was won.
 pub fn dispute_won(payment: &Payment, chargeback: &str, at: i64) -> Payment {
     let fact = Fact::DisputeWon { id: format!("won-{chargeback}"), chargeback_id: Some(chargeback.into()) };
     notified(payment, fact, at)
@@ -190,13 +190,13 @@ fn settled_by(id: TransactionId, amount: Money) -> Fact {
         id: String::from("s-1"),
         amount,
         paid_on: None,
-        // A Pix pays one payment.
+        // A Pix pays only one payment.
         end_to_end_id: Some(id.uuid().simple().to_string()),
         approval: None,
     })
 }
 
-/// A paid payment once a refund of this much was asked for.
+/// Returns a paid payment after a refund of this amount was requested.
 pub fn refund_asked(payment: &Payment, cents: u64, at: i64) -> Payment {
     let requested = RequestedOperation::Refund(Some(Money::from_cents(cents)));
     told(
@@ -206,13 +206,13 @@ pub fn refund_asked(payment: &Payment, cents: u64, at: i64) -> Payment {
     )
 }
 
-/// A paid payment once its acquirer ended a refund of this much: done, or refused.
+/// Returns a paid payment after its acquirer ended a refund of this amount: done, or refused.
 pub fn refunded(payment: &Payment, cents: u64, answer: OperationAnswer, at: i64) -> Payment {
     let asked = refund_asked(payment, cents, at);
     operation_answered(&asked, asked.operations.last().unwrap().id, answer, at)
 }
 
-/// The payment once its acquirer answered the first sending of an operation.
+/// Returns the payment after its acquirer answered the first request of an operation.
 pub fn operation_answered(
     payment: &Payment,
     operation: OperationId,
@@ -222,7 +222,7 @@ pub fn operation_answered(
     told(payment, Command::OperationAnswered { operation, sending: 1, answer }, at)
 }
 
-/// The payment after its receiver answered this to a delivery.
+/// Returns the payment after its receiver gave this answer to a delivery.
 pub fn answered(payment: &Payment, delivery: u32, status: u16, at: i64) -> Payment {
     let attempt = DeliveryAttempt {
         at: Timestamp::from_millis(at),
@@ -235,17 +235,17 @@ pub fn answered(payment: &Payment, delivery: u32, status: u16, at: i64) -> Payme
     told(payment, Command::DeliveryAnswered { delivery: DeliveryIndex::new(delivery), attempt }, at)
 }
 
-/// The write that makes a new payment known.
+/// Returns the write that inserts a new payment.
 pub fn insert(payment: &Payment) -> Write {
     Write { payment: Arc::new(payment.clone()), expected_revision: 0 }
 }
 
-/// The write that follows on what went before it.
+/// Returns the write that replaces the previous revision.
 pub fn replace(payment: &Payment) -> Write {
     Write { payment: Arc::new(payment.clone()), expected_revision: payment.revision - 1 }
 }
 
-/// A notice about nobody's payment.
+/// Returns a notice about a payment that does not exist.
 pub fn notice(id: &str, at: i64) -> Notice {
     let nobody = TransactionId::new(Uuid::from_u128(9));
     Notice {

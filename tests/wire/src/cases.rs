@@ -1,33 +1,33 @@
-//! Ways to put an answer into bytes, and what a client has to make of each.
+//! Ways to frame an answer, and the expected reading of each.
 
 use std::time::Duration;
 
 use super::Step;
 
-/// Reading that a client has to make of an answer.
+/// Reading that is expected of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     /// Status and body are the answer.
     Whole,
-    /// The status is known, and that the body is not whole.
+    /// The status is known, but the body is incomplete.
     Broken,
     /// There is no answer.
     None,
 }
 
-/// A way to put an answer into bytes.
+/// A way to frame an answer.
 pub struct Case {
     /// Its name.
     pub name: &'static str,
-    /// The bytes of an answer with this status and this body.
+    /// Returns the bytes of an answer with this status and this body.
     pub steps: fn(u16, &str) -> Vec<Step>,
-    /// Reading that a client has to make of it.
+    /// Reading that is expected of a client.
     pub expected: Expected,
-    /// Says whether the connection may be used for the next request.
+    /// True if the connection may be used for the next request.
     pub is_kept: bool,
 }
 
-/// The usual way: one head with a length, and the body.
+/// Frames an answer in the usual way: one head with a length, and the body.
 pub fn frame(status: u16, body: &str) -> Vec<Step> {
     vec![Step::send(whole(status, "", body))]
 }
@@ -59,7 +59,7 @@ fn closing(mut steps: Vec<Step>) -> Vec<Step> {
 
 const PAUSE: Step = Step::Pause(Duration::from_millis(30));
 
-/// All of them. A body must be ASCII and of two bytes at least.
+/// Returns all cases. A body must be ASCII and have at least two bytes.
 #[allow(clippy::too_many_lines, reason = "a table")]
 pub fn cases() -> Vec<Case> {
     use Expected::{Broken, None, Whole};

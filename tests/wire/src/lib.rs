@@ -1,4 +1,4 @@
-//! A server for tests that answers with bytes: as servers do, as they are allowed to, and as they must not.
+//! A server for tests that answers with raw bytes: usual answers, unusual but valid ones, and invalid ones.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -22,7 +22,7 @@ pub use cases::{Case, Expected, cases, frame};
 pub enum Step {
     /// Writes these bytes.
     Send(Vec<u8>),
-    /// Does nothing for so long.
+    /// Does nothing for this time.
     Pause(Duration),
     /// Closes the connection.
     Close,
@@ -35,19 +35,19 @@ impl Step {
     }
 }
 
-/// A request as it came.
+/// A request as it arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
-    /// The connection that it came on, from 1.
+    /// Number of the connection on which it arrived, from 1.
     pub connection: usize,
-    /// Its place among all requests, from 1.
+    /// Number of the request among all, from 1.
     pub number: usize,
     /// Head and body.
     pub text: String,
 }
 
 impl Asked {
-    /// The method and the path.
+    /// Returns the method and the path.
     pub fn line(&self) -> &str {
         self.text.lines().next().unwrap_or_default()
     }
@@ -55,7 +55,7 @@ impl Asked {
 
 type Script = dyn Fn(&Asked) -> Vec<Step> + Send + Sync;
 
-/// A server on loopback that does with each request what its script says. It ends with its runtime.
+/// A server on loopback that handles each request as its script prescribes. It ends with its runtime.
 pub struct Server {
     port: u16,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -63,7 +63,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts one.
+    /// Starts a server.
     pub async fn start(script: impl Fn(&Asked) -> Vec<Step> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -84,7 +84,7 @@ impl Server {
         Self { port, asked, done }
     }
 
-    /// Waits until it has done all that its script says, and that has arrived.
+    /// Waits until the script is complete for all requests, and everything has arrived.
     pub async fn at_rest(&self) {
         while self.done.load(Ordering::SeqCst) < self.asked.lock().unwrap().len() {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -92,17 +92,17 @@ impl Server {
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
 
-    /// Address at which it listens.
+    /// Returns the address at which it listens.
     pub fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// Every request that it read, in the order in which they came.
+    /// Returns every request that it read, in order of arrival.
     pub fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
 
-    /// The connections that requests came on.
+    /// Returns the connections on which requests arrived.
     pub fn connections(&self) -> Vec<usize> {
         self.asked().iter().map(|asked| asked.connection).collect()
     }
@@ -133,11 +133,11 @@ async fn serve(
     }
 }
 
-/// Goes through the steps. Says whether the connection is still open.
+/// Executes the steps. Returns true if the connection is still open.
 async fn answer(stream: &mut TcpStream, steps: Vec<Step>) -> bool {
     for step in steps {
         match step {
-            // The client may have had enough.
+            // The client may have closed the connection.
             Step::Send(bytes) if stream.write_all(&bytes).await.is_err() => return false,
             Step::Send(_) => {}
             Step::Pause(pause) => tokio::time::sleep(pause).await,
@@ -147,7 +147,7 @@ async fn answer(stream: &mut TcpStream, steps: Vec<Step>) -> bool {
     true
 }
 
-/// Head and body of the next request; none at the end of the connection.
+/// Reads head and body of the next request; `None` at the end of the connection.
 async fn read_request(stream: &mut TcpStream) -> Option<String> {
     let mut bytes = Vec::new();
     loop {

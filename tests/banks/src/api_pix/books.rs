@@ -12,7 +12,7 @@ use super::rules::amount;
 pub(super) struct Books {
     pub(super) charges: BTreeMap<String, Charge>,
     pub(super) pix: BTreeMap<String, Pix>,
-    /// The Pix that lists have not, by their endToEndIds.
+    /// Pix that lists lack, by their endToEndIds.
     pub(super) unlisted: BTreeSet<String>,
     count: u64,
 }
@@ -32,9 +32,9 @@ pub(super) struct Charge {
     pub(super) location: String,
     pub(super) status: Status,
     pub(super) revision: u64,
-    /// As it was at earlier revisions.
+    /// The charge at earlier revisions.
     pub(super) earlier: Vec<Charge>,
-    /// The endToEndIds of what was received for it.
+    /// The endToEndIds of the Pix received for it.
     pub(super) pix: Vec<String>,
     /// Terms of a charge with a due date.
     pub(super) due: Option<Due>,
@@ -60,7 +60,7 @@ pub(super) struct Pix {
     pub(super) refunds: Vec<Refund>,
 }
 
-/// A refund of a Pix, or of a part.
+/// A refund of all or part of a Pix.
 pub(super) struct Refund {
     pub(super) id: String,
     pub(super) rtr_id: String,
@@ -111,7 +111,7 @@ impl Charge {
 }
 
 impl Pix {
-    /// Returns the amount that was given back or is about to be, in cents.
+    /// Returns the amount that was refunded or is being refunded, in cents.
     pub(super) fn given_back_cents(&self) -> i64 {
         sum(self
             .refunds
@@ -124,7 +124,7 @@ impl Pix {
 /// Account of one txid in the books; amounts in cents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// Amount that was charged, or none if money came without a charge.
+    /// Charged amount; `None` if money came without a charge.
     pub charged_cents: Option<i64>,
     /// The charge's status as the API names it, empty without a charge.
     pub status: &'static str,
@@ -134,7 +134,7 @@ pub struct Account {
     pub received: Vec<(String, i64)>,
     /// Each refund that was done.
     pub refunded: Vec<Returned>,
-    /// Amount that refunds under way would give back.
+    /// Amount of the refunds under way.
     pub processing_cents: i64,
 }
 
@@ -152,12 +152,12 @@ pub struct Returned {
 }
 
 impl Account {
-    /// All that was received.
+    /// Returns the total amount received.
     pub fn received_cents(&self) -> i64 {
         sum(self.received.iter().map(|(_, cents)| *cents))
     }
 
-    /// All that was given back.
+    /// Returns the total amount refunded.
     pub fn refunded_cents(&self) -> i64 {
         sum(self.refunded.iter().map(|refund| refund.cents))
     }
@@ -183,7 +183,7 @@ impl Books {
         self.count
     }
 
-    /// The account of a charge.
+    /// Returns the account of a charge.
     pub(super) fn account(&self, txid: &str) -> Option<Account> {
         let charge = self.charges.get(txid)?;
         let mut account = Account::new(Some(charge.amount_cents), charge.status.name(), &charge.key);
@@ -195,7 +195,7 @@ impl Books {
         Some(account)
     }
 
-    /// One account for each txid. What came without a txid is under its endToEndId.
+    /// Returns one account for each txid. A Pix without a txid is under its endToEndId.
     pub(super) fn accounts(&self) -> BTreeMap<String, Account> {
         let mut accounts: BTreeMap<String, Account> = self
             .charges

@@ -1,6 +1,6 @@
-//! The BR Code of a dynamic charge, written by the bank for itself.
+//! The BR Code of a dynamic charge, implemented independently for the bank.
 
-/// The code for a location (host and path without scheme).
+/// Returns the code for a location (host and path without scheme).
 pub(crate) fn dynamic(location: &str, name: &str, city: &str) -> String {
     let account = object("00", "br.gov.bcb.pix") + &object("25", location);
     let mut code = object("00", "01")

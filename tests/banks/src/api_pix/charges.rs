@@ -13,10 +13,10 @@ use crate::Response;
 use crate::query::Query;
 
 const INVALID: &str = "CobOperacaoInvalida";
-/// Time for which a charge can be paid that names none, in seconds.
+/// Lifetime of a charge that states none, in seconds.
 const DAY_S: i64 = 86_400;
 
-/// Fields that a body asks of a charge; one that it does not name stays as it is.
+/// Requested fields of a charge; absent ones stay unchanged.
 #[derive(Default)]
 struct Asked {
     expires_s: Option<i64>,
@@ -30,7 +30,7 @@ struct Asked {
 }
 
 impl PixBank {
-    /// `PUT /cob/{txid}`: creates the charge, or changes it while it is active.
+    /// Handles `PUT /cob/{txid}`: creates the charge, or changes it while it is active.
     pub(super) fn put_charge(&mut self, txid: &str, body: &Value, now_ms: i64) -> Result<Response, Problem> {
         if self.books.charges.get(txid).is_some_and(|charge| charge.due.is_some()) {
             return Err(invalid("O txid é de uma cobrança com vencimento."));
@@ -54,7 +54,7 @@ impl PixBank {
         self.tell_created(txid)
     }
 
-    /// `POST /cob`: the bank draws the txid.
+    /// Handles `POST /cob`: the bank chooses the txid.
     pub(super) fn post_charge(&mut self, body: &Value, now_ms: i64) -> Result<Response, Problem> {
         let txid = format!("{:032x}", self.draw_id());
         self.put_charge(&txid, body, now_ms)
@@ -81,7 +81,7 @@ impl PixBank {
         Ok(json_answer(self.config.created_status, &self.tell_charge(txid, charge, false)))
     }
 
-    /// `PATCH /cob/{txid}`: changes an active charge, or removes it.
+    /// Handles `PATCH /cob/{txid}`: changes an active charge, or removes it.
     pub(super) fn patch_charge(&mut self, txid: &str, body: &Value) -> Result<Response, Problem> {
         let asked = Asked::read(body, &self.config.keys);
         let charge = self.books.charges.get_mut(txid).filter(|charge| charge.due.is_none());
@@ -103,7 +103,7 @@ impl PixBank {
         Ok(json_answer(200, &self.tell_charge(txid, charge, false)))
     }
 
-    /// `GET /cob/{txid}`.
+    /// Handles `GET /cob/{txid}`.
     pub(super) fn get_charge(&self, txid: &str, query: &Query) -> Result<Response, Problem> {
         let charge = self.books.charges.get(txid).filter(|charge| charge.due.is_none());
         let charge = charge.ok_or_else(not_found)?;
@@ -120,7 +120,7 @@ impl PixBank {
         }
     }
 
-    /// `GET /cob`.
+    /// Handles `GET /cob`.
     pub(super) fn list_charges(&self, query: &Query) -> Result<Response, Problem> {
         let wrong = |detail: &str| Problem::new(400, "CobConsultaInvalida", detail);
         let period = Period::read(query).map_err(wrong)?;
@@ -153,7 +153,7 @@ impl PixBank {
             .iter()
             .map(|(txid, charge)| {
                 let mut told = self.tell_charge(txid, charge, true);
-                // The document wants it of every item, and names it nowhere else.
+                // The document requires this field in every item, and mentions it nowhere else.
                 told.as_object_mut().map(|fields| fields.insert("idCob".to_owned(), json!(charge.number)));
                 told
             })
@@ -278,7 +278,7 @@ impl Asked {
         Some(())
     }
 
-    /// Changes the charge; its revision grows if anything is different then.
+    /// Changes the charge, and increments its revision if anything differs.
     fn apply(self, charge: &mut Charge) {
         let before = charge.clone();
         charge.expires_s = self.expires_s.unwrap_or(charge.expires_s);

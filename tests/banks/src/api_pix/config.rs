@@ -1,4 +1,4 @@
-//! Kind of a bank, and what it does by chance.
+//! Configuration of a bank, including its random behaviour.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,19 +7,19 @@ use crate::oauth::{Client, TokenForm};
 
 const SCOPES: &str = "cob.read cob.write cobv.read cobv.write pix.read pix.write webhook.read webhook.write";
 
-/// A bank's ways; every field can be changed while it runs ([`Config::changed`]).
+/// Configuration of a bank; every field can be changed while it runs ([`Config::changed`]).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Config {
-    /// Id of the client that may ask for tokens.
+    /// Id of the client that may request tokens.
     pub client_id: String,
     /// Secret of that client.
     pub client_secret: String,
-    /// Forms in which the secret may be shown; empty for any.
+    /// Forms in which the secret may be sent; empty for any.
     pub token_forms: Vec<TokenForm>,
     /// Lifetime of a token, in seconds.
     pub token_ttl_s: i64,
-    /// Tokens that are good for ever, as a portal gives them for a sandbox.
+    /// Tokens that never expire, such as those from a portal for a sandbox.
     pub fixed_tokens: Vec<String>,
     /// The receiver's Pix keys; empty for any.
     pub keys: Vec<String>,
@@ -39,9 +39,9 @@ pub struct Config {
     pub code: Code,
     /// The status of a created charge: 201, or 200 with some.
     pub created_status: u16,
-    /// True if answers tell a txid of the bank's own, as one sandbox does.
+    /// True if answers contain a txid of the bank's own, as in one sandbox.
     pub other_txid: bool,
-    /// True if `GET /cob` and `GET /pix` are there.
+    /// True if `GET /cob` and `GET /pix` exist.
     pub lists: bool,
     /// The shape of errors.
     pub errors: ErrorShape,
@@ -49,33 +49,33 @@ pub struct Config {
     pub refund_after_ms: i64,
     /// Outcome of a refund.
     pub refund_outcome: RefundOutcome,
-    /// Number of refunds in a thousand that are not done, whatever `refund_outcome` says.
+    /// Number of refunds in a thousand that fail, whatever `refund_outcome` says.
     pub refunds_not_done_permille: u64,
     /// Number of charges in a thousand that are paid before the call that creates them is answered.
     pub paid_before_answer_permille: u64,
     /// Additional delay of the answer to such a call, in milliseconds.
     pub paid_before_answer_ms: u64,
-    /// Form of callbacks, and what becomes of them.
+    /// Form of callbacks, and their faults.
     pub callbacks: Callbacks,
-    /// The same seed throws the same dice.
+    /// Seed of all random behaviour.
     pub seed: u64,
 }
 
-/// Form of callbacks, and what becomes of them.
+/// Form of callbacks, and their faults.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Callbacks {
     /// The shape of the body.
     pub shape: Shape,
-    /// True if `/pix` is put behind an address that does not end in `ignorar=`.
+    /// True if `/pix` is appended to an address that does not end in `ignorar=`.
     pub suffix: bool,
     /// Delay of a callback after its event, in milliseconds.
     pub after_ms: i64,
-    /// Number in a thousand that never go out.
+    /// Number in a thousand that are never sent.
     pub lost_permille: u64,
-    /// Number in a thousand that go out twice.
+    /// Number in a thousand that are sent twice.
     pub repeated_permille: u64,
-    /// Number of created charges in a thousand that are called paid, although nobody paid them.
+    /// Number of created charges in a thousand that are reported as paid, although nobody paid them.
     pub forged_permille: u64,
 }
 
@@ -85,7 +85,7 @@ pub struct Callbacks {
 pub enum Shape {
     /// `{"pix": […]}`, the standard.
     Object,
-    /// `[…]`, as Inter does it.
+    /// `[…]`, as at Inter.
     Array,
 }
 
@@ -97,7 +97,7 @@ pub enum Code {
     Good,
     /// There is only a location.
     Absent,
-    /// One whose check digits are wrong.
+    /// A code with wrong check digits.
     BadCrc,
     /// Code of another charge.
     OtherLocation,
@@ -178,7 +178,7 @@ impl Default for Callbacks {
 }
 
 impl Config {
-    /// Client that gets tokens.
+    /// Returns the client that gets tokens.
     pub(super) fn client(&self) -> Client<'_> {
         Client {
             id: &self.client_id,
@@ -191,7 +191,7 @@ impl Config {
         }
     }
 
-    /// This configuration with the fields that `changes` has; `callbacks` too is changed field by field.
+    /// Returns this configuration with the fields of `changes`; `callbacks` is also changed field by field.
     pub fn changed(&self, changes: &Value) -> Result<Self, serde_json::Error> {
         let mut all = serde_json::to_value(self)?;
         merge(&mut all, changes);

@@ -9,7 +9,7 @@ use super::rules;
 use super::webhooks::Webhook;
 
 impl PixBank {
-    /// A payer pays what is charged; the endToEndId, or why it can't be paid.
+    /// Has a payer pay the charged amount. Returns the endToEndId, or the reason why it can't be paid.
     pub fn pay(&mut self, txid: &str, now_ms: i64) -> Result<String, String> {
         self.settle_refunds(now_ms);
         let charge = self.payable(txid)?;
@@ -20,14 +20,14 @@ impl PixBank {
         self.receive_for(txid, cents, now_ms)
     }
 
-    /// A payer pays another amount, as some charges let him.
+    /// Has a payer pay another amount, which some charges allow.
     pub fn pay_amount(&mut self, txid: &str, cents: i64, now_ms: i64) -> Result<String, String> {
         self.settle_refunds(now_ms);
         self.payable(txid)?;
         self.receive_for(txid, cents, now_ms)
     }
 
-    /// Two payments that were under way at once both come in; if one came in before, one more does.
+    /// Receives two concurrent payments; if one came in before, one more.
     pub fn pay_twice(&mut self, txid: &str, now_ms: i64) -> Result<Vec<String>, String> {
         self.settle_refunds(now_ms);
         let charge = self.books.charges.get(txid).ok_or("no such charge")?;
@@ -36,7 +36,7 @@ impl PixBank {
         (0..times).map(|_| self.receive_for(txid, cents, now_ms)).collect()
     }
 
-    /// A payment that was under way comes in although the charge expired, or was removed meanwhile.
+    /// Receives a payment that was under way, although the charge has expired or was removed meanwhile.
     pub fn pay_late(&mut self, txid: &str, now_ms: i64) -> Result<String, String> {
         self.settle_refunds(now_ms);
         let charge = self.books.charges.get(txid).ok_or("no such charge")?;
@@ -44,7 +44,7 @@ impl PixBank {
         self.receive_for(txid, cents, now_ms)
     }
 
-    /// A Pix comes in without a charge, under this endToEndId or one of the bank's.
+    /// Receives a Pix without a charge, under this endToEndId or one of the bank's.
     pub fn pay_key(
         &mut self,
         key: &str,
@@ -67,7 +67,7 @@ impl PixBank {
         Ok(self.receive(id, pix))
     }
 
-    /// The bank lists a Pix under a charge that has it not: a mistake of its books.
+    /// Lists a Pix under a charge that does not have it: a mistake in the bank's books.
     pub fn misfile(&mut self, txid: &str, cents: i64, now_ms: i64) -> Result<String, String> {
         let number = self.books.next_number();
         let charge = self.books.charges.get_mut(txid).ok_or("no such charge")?;
@@ -87,7 +87,7 @@ impl PixBank {
         Ok(id)
     }
 
-    /// The bank's lists have not a Pix that its charge has: a mistake that it mends by [`PixBank::relist`].
+    /// Removes a Pix from the bank's lists, but not from its charge: a mistake that [`PixBank::relist`] corrects.
     pub fn unlist(&mut self, end_to_end_id: &str) -> Result<(), String> {
         if !self.books.pix.contains_key(end_to_end_id) {
             return Err("no such Pix".to_owned());
@@ -96,17 +96,17 @@ impl PixBank {
         Ok(())
     }
 
-    /// The bank's lists have a Pix again.
+    /// Restores a Pix in the bank's lists.
     pub fn relist(&mut self, end_to_end_id: &str) -> Result<(), String> {
         if self.books.unlisted.remove(end_to_end_id) { Ok(()) } else { Err("it is listed".to_owned()) }
     }
 
-    /// The receiver gives money of a charge back at the bank's desk.
+    /// Refunds money of a charge at the bank's desk, for the receiver.
     pub fn desk_refund(&mut self, txid: &str, cents: i64, now_ms: i64) -> Result<String, String> {
         self.refund_at_desk(txid, cents, "ORIGINAL", now_ms)
     }
 
-    /// The banks take money of a charge back for fraud.
+    /// Has the banks take back money of a charge because of fraud.
     pub fn med_refund(&mut self, txid: &str, cents: i64, now_ms: i64) -> Result<String, String> {
         self.refund_at_desk(txid, cents, "MED_FRAUDE", now_ms)
     }
@@ -127,12 +127,12 @@ impl PixBank {
         Ok(id)
     }
 
-    /// The bank removes a charge.
+    /// Removes a charge on the bank's behalf.
     pub fn remove_by_psp(&mut self, txid: &str) -> Result<(), String> {
         self.remove(txid, Status::RemovedByPsp)
     }
 
-    /// The receiver removes a charge at the bank's desk.
+    /// Removes a charge at the bank's desk, for the receiver.
     pub fn remove_by_receiver_at_desk(&mut self, txid: &str) -> Result<(), String> {
         self.remove(txid, Status::RemovedByReceiver)
     }
@@ -146,7 +146,7 @@ impl PixBank {
         Ok(())
     }
 
-    /// The charge under this txid is another merchant's, with another key: made so, or made anew.
+    /// Gives the charge with this txid to another merchant with another key; creates it if it is missing.
     pub fn foreign_key(&mut self, txid: &str, key: &str, now_ms: i64) {
         let token = format!("{:032x}", self.draw_id());
         let number = self.books.next_number();
@@ -162,7 +162,7 @@ impl PixBank {
         charge.key = key.to_owned();
     }
 
-    /// Any merchant of the bank has callbacks for his key sent to this address.
+    /// Registers a callback address for a key of any merchant of the bank.
     pub fn foreign_webhook(&mut self, key: &str, url: &str, now_ms: i64) {
         self.webhooks.insert(key.to_owned(), Webhook { url: url.to_owned(), created_ms: now_ms });
     }
@@ -202,7 +202,7 @@ impl PixBank {
         Ok(self.receive(None, pix))
     }
 
-    /// Does what a command names; see [`PixBank`].
+    /// Executes a command; see [`PixBank`].
     pub(super) fn command(&mut self, command: &Value, now_ms: i64) -> Result<Value, String> {
         let text = |name: &str| {
             command.get(name).and_then(Value::as_str).ok_or_else(|| format!("{name} is missing"))

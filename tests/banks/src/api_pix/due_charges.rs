@@ -1,4 +1,4 @@
-//! Charges with a due date: `/cobv`. What is owed on a day is computed here once more, by the bank for itself.
+//! Charges with a due date: `/cobv`. The amount owed on a day is computed here independently.
 
 use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, TimeDelta};
 use serde_json::{Map, Value, json};
@@ -12,13 +12,13 @@ use crate::Response;
 
 const INVALID: &str = "CobVOperacaoInvalida";
 
-/// Calendar days after the due date for which a charge can be paid that does not say.
+/// Calendar days after the due date for which a charge can be paid that states none.
 const DAYS: u64 = 30;
 
-/// Hours that Brasília is behind UTC.
+/// Hours by which Brasília is behind UTC.
 const BEHIND_H: i64 = 3;
 
-/// Dates and sums of a charge with a due date, as they were asked for.
+/// Requested dates and sums of a charge with a due date.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Due {
     date: NaiveDate,
@@ -36,7 +36,7 @@ struct Part {
 }
 
 impl PixBank {
-    /// `PUT /cobv/{txid}`: creates the charge, or changes it while it is active.
+    /// Handles `PUT /cobv/{txid}`: creates the charge, or changes it while it is active.
     pub(super) fn put_due_charge(
         &mut self,
         txid: &str,
@@ -76,7 +76,7 @@ impl PixBank {
         Ok(json_answer(self.config.created_status, &self.tell_charge(txid, charge, false)))
     }
 
-    /// `PATCH /cobv/{txid}`: removes an active charge. This bank changes none.
+    /// Handles `PATCH /cobv/{txid}`: removes an active charge. This bank supports no other change.
     pub(super) fn patch_due_charge(
         &mut self,
         txid: &str,
@@ -99,14 +99,14 @@ impl PixBank {
         self.put_due_charge(txid, body, now_ms)
     }
 
-    /// `GET /cobv/{txid}`.
+    /// Handles `GET /cobv/{txid}`.
     pub(super) fn get_due_charge(&self, txid: &str) -> Result<Response, Problem> {
         let charge = self.books.charges.get(txid).filter(|charge| charge.due.is_some());
         let charge = charge.ok_or_else(not_found)?;
         Ok(json_answer(200, &self.tell_charge(txid, charge, true)))
     }
 
-    /// A payer pays on a day, at noon in Brasília: what is owed then, or this amount.
+    /// Has a payer pay on a day, at noon in Brasília: the amount owed then, or this amount.
     pub fn pay_on(
         &mut self,
         txid: &str,
@@ -119,7 +119,7 @@ impl PixBank {
         let due = charge.due.as_ref().ok_or("it has no due date")?;
         let owed = cents.unwrap_or_else(|| due.owed(charge.amount_cents, on));
         let id = self.receive_for(txid, owed, millis(on, 12))?;
-        // The day may be ahead of the clock; whoever plays it does not wait for that.
+        // The day may be ahead of the clock, and a test does not wait for it.
         self.call_back(&id, now_ms);
         Ok(id)
     }
@@ -142,7 +142,7 @@ impl PixBank {
             None => Ok(None),
             Some(given) => Part::read(given, &kinds).map(Some).ok_or_else(|| wrong(&format!("valor.{name}"))),
         };
-        // Interest on business days (5 to 8) is something that this bank does not offer.
+        // This bank does not offer interest on business days (5 to 8).
         let fine = part("multa", 1..=2)?;
         let interest = part("juros", 1..=4)?;
         let discounts = match value.get("desconto") {
@@ -168,7 +168,7 @@ impl PixBank {
 }
 
 impl Due {
-    /// The first moment at which it can't be paid any more.
+    /// Returns the first moment at which it can no longer be paid.
     pub(super) fn expires_ms(&self) -> i64 {
         let last = moved(moved(self.date).checked_add_days(Days::new(self.days)).unwrap_or(self.date));
         millis(last, 24)
@@ -186,7 +186,7 @@ impl Due {
         amount + fine + self.interest.map_or(0, |part| part.of_interest(amount, late))
     }
 
-    /// Writes the dates and sums of an answer in the place of an immediate charge's.
+    /// Writes the dates and sums into an answer, replacing those of an immediate charge.
     pub(super) fn tell(&self, fields: &mut Map<String, Value>, created: &str) {
         let calendar = json!({
             "criacao": created, "dataDeVencimento": self.date.to_string(), "validadeAposVencimento": self.days,
@@ -209,7 +209,8 @@ impl Due {
 }
 
 impl Part {
-    /// `modalidade` is an integer in the document's schema, and a text in its examples: both are read.
+    /// Reads a part. `modalidade` is an integer in the document's schema, and a text in its examples: both are
+    /// accepted.
     fn read(value: &Value, kinds: &std::ops::RangeInclusive<i64>) -> Option<Self> {
         let kind = value.get("modalidade")?;
         let kind = kind.as_i64().or_else(|| kind.as_str()?.parse().ok())?;
@@ -217,7 +218,7 @@ impl Part {
         (kinds.contains(&kind) && hundredths > 0).then_some(Self { kind, hundredths })
     }
 
-    /// 1 is an amount, 2 a percentage.
+    /// Returns the amount of a part: 1 is an amount, 2 a percentage.
     fn of(self, amount: i64, times: i64) -> i64 {
         match self.kind {
             1 => self.hundredths * times,
@@ -225,7 +226,7 @@ impl Part {
         }
     }
 
-    /// 1 is an amount a day; 2, 3 and 4 are percentages of a day, a month and a year.
+    /// Returns the interest: 1 is an amount a day; 2, 3 and 4 are percentages of a day, a month and a year.
     fn of_interest(self, amount: i64, days: i64) -> i64 {
         let span = match self.kind {
             1 => return self.hundredths * days,
@@ -260,7 +261,7 @@ fn discounts(given: &Value, due: NaiveDate, amount: i64) -> Option<Vec<(NaiveDat
     is_allowed.then(|| entries.iter().map(read).collect()).flatten()
 }
 
-/// A debtor with the whole address: this bank asks for it.
+/// Reads a debtor with a complete address, which this bank requires.
 fn debtor(value: &Value) -> Option<Value> {
     let mut told = rules::debtor(value)?;
     let text = |name: &str, longest| {
@@ -282,7 +283,7 @@ fn day(value: Option<&Value>) -> Option<NaiveDate> {
     value?.as_str().filter(|text| text.len() == 10)?.parse().ok()
 }
 
-/// This bank's next business day: it works on holidays.
+/// Returns this bank's next business day. Holidays count as business days.
 fn moved(day: NaiveDate) -> NaiveDate {
     let after_friday = u64::from(day.weekday().num_days_from_monday().saturating_sub(4));
     let rest = if after_friday == 0 { 0 } else { 3 - after_friday };
@@ -294,7 +295,7 @@ fn today(now_ms: i64) -> NaiveDate {
     (now - TimeDelta::hours(BEHIND_H)).date_naive()
 }
 
-/// So many hours after a day began in Brasília.
+/// Returns the time this many hours after a day began in Brasília.
 fn millis(day: NaiveDate, hours: i64) -> i64 {
     let began = day.and_time(NaiveTime::MIN) + TimeDelta::hours(BEHIND_H + hours);
     began.and_utc().timestamp_millis()

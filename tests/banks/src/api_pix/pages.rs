@@ -36,7 +36,7 @@ impl Period {
     }
 }
 
-/// The page that is asked for, and the `parametros` that tell of it.
+/// Returns the requested page, and the `parametros` that describe it.
 pub(super) fn of_period<'a, T>(
     query: &Query,
     period: &Period,
@@ -51,7 +51,7 @@ pub(super) fn of_period<'a, T>(
     Ok((page, parameters))
 }
 
-/// The page that is asked for, and `paginacao`.
+/// Returns the requested page, and `paginacao`.
 pub(super) fn page<'a, T>(query: &Query, found: &'a [T]) -> Result<(&'a [T], Value), &'static str> {
     let number = |name, default: usize| query.get(name).map_or(Ok(default), str::parse);
     let current =

@@ -1,11 +1,11 @@
-//! Errors as the standard names them, in the shape that the bank has.
+//! Errors with the standard's names, in the bank's format.
 
 use serde_json::{Value, json};
 
 use super::config::ErrorShape;
 use crate::Response;
 
-/// An error of the API: its name in the standard, its status, and what is wrong.
+/// An error of the API: its name in the standard, its status, and a description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) status: u16,
@@ -18,7 +18,7 @@ impl Problem {
         Self { status, kind, detail: detail.into() }
     }
 
-    /// An error that no rule of the standard asks for.
+    /// Returns an error that no rule of the standard requires.
     pub(super) fn of_status(status: u16) -> Self {
         let (kind, detail) = match status {
             400 => ("RequisicaoInvalida", "Requisição inválida."),

@@ -15,7 +15,7 @@ use crate::query::Query;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// A refund that somebody wants.
+/// A requested refund.
 pub(super) struct Wanted<'a> {
     pub(super) id: &'a str,
     pub(super) cents: i64,
@@ -24,12 +24,12 @@ pub(super) struct Wanted<'a> {
 }
 
 impl PixBank {
-    /// `GET /pix/{e2eid}`.
+    /// Handles `GET /pix/{e2eid}`.
     pub(super) fn get_pix(&self, id: &str) -> Result<Response, Problem> {
         self.tell_pix(id).map(|pix| json_answer(200, &pix)).ok_or_else(no_such_pix)
     }
 
-    /// `GET /pix`.
+    /// Handles `GET /pix`.
     pub(super) fn list_pix(&self, query: &Query) -> Result<Response, Problem> {
         let wrong = |detail: &str| Problem::new(400, "PixConsultaInvalida", detail);
         let period = Period::read(query).map_err(wrong)?;
@@ -40,7 +40,7 @@ impl PixBank {
             return Err(wrong("O parâmetro txid não respeita o schema."));
         }
         let is_asked_for = |pix: &Pix| {
-            // Payers are not known to the receiver here.
+            // The receiver does not know the payers here.
             query.get("cpf").is_none()
                 && query.get("cnpj").is_none()
                 && query.get("txid").is_none_or(|txid| pix.txid.as_deref() == Some(txid))
@@ -56,7 +56,7 @@ impl PixBank {
             .collect();
         found.sort_by_key(|(_, pix)| (pix.received_ms, pix.number));
         let (page, mut parameters) = of_period(query, &period, &found).map_err(wrong)?;
-        // A short txid, of a static code, may be asked for; the document's pattern lets none be told.
+        // A short txid, of a static code, may be requested, but the document's pattern does not allow it in answers.
         let told = |name: &&str| *name != "txid" || query.get("txid").is_some_and(rules::is_txid);
         for name in ["txid", "cpf", "cnpj"].into_iter().filter(told) {
             if let Some(value) = query.get(name) {
@@ -64,11 +64,11 @@ impl PixBank {
             }
         }
         let pix: Vec<Value> = page.iter().filter_map(|(id, _)| self.tell_pix(id)).collect();
-        // The document wants `cobs` here, where it means `pix`: there are both.
+        // The document requires `cobs` here, where it means `pix`; both are sent.
         Ok(json_answer(200, &json!({"parametros": parameters, "pix": pix, "cobs": []})))
     }
 
-    /// `PUT /pix/{e2eid}/devolucao/{id}`.
+    /// Handles `PUT /pix/{e2eid}/devolucao/{id}`.
     pub(super) fn put_refund(
         &mut self,
         end_to_end_id: &str,
@@ -97,7 +97,7 @@ impl PixBank {
         self.get_refund(end_to_end_id, id).map(|told| Response { status: 201, ..told })
     }
 
-    /// Takes a refund, or finds that it was taken before.
+    /// Accepts a refund, or returns the one that was accepted before.
     pub(super) fn refund(
         &mut self,
         end_to_end_id: &str,
@@ -146,7 +146,7 @@ impl PixBank {
         Ok(())
     }
 
-    /// Brings refunds to their end whose time has come.
+    /// Ends the refunds that are due.
     pub(super) fn settle_refunds(&mut self, now_ms: i64) {
         while let Some(entry) = self.due.first_entry() {
             let due_ms = entry.key().0;
@@ -164,7 +164,7 @@ impl PixBank {
         }
     }
 
-    /// `GET /pix/{e2eid}/devolucao/{id}`.
+    /// Handles `GET /pix/{e2eid}/devolucao/{id}`.
     pub(super) fn get_refund(&self, end_to_end_id: &str, id: &str) -> Result<Response, Problem> {
         let pix = self.books.pix.get(end_to_end_id).ok_or_else(no_such_pix)?;
         let refund = pix.refunds.iter().find(|refund| refund.id == id);
@@ -188,7 +188,7 @@ impl PixBank {
         Some(told)
     }
 
-    /// A Pix comes in.
+    /// Receives a Pix.
     pub(super) fn receive(&mut self, id: Option<&str>, pix: Pix) -> String {
         let at = minute(pix.received_ms);
         let id = id.map_or_else(|| format!("E{}{at}{:011}", self.config.ispb, pix.number), str::to_owned);

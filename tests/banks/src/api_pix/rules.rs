@@ -26,12 +26,12 @@ pub(super) fn cents(text: &str) -> Option<i64> {
     is_amount.then(|| format!("{whole}{hundredths}").parse().ok()).flatten()
 }
 
-/// Writes what [`cents`] reads.
+/// Writes the format that [`cents`] reads.
 pub(super) fn amount(cents: i64) -> String {
     format!("{}.{:02}", cents.div_euclid(100), cents.rem_euclid(100))
 }
 
-/// Either a person or a company, with a name; further fields are dropped.
+/// Reads a person or a company, with a name; other fields are dropped.
 pub(super) fn debtor(value: &Value) -> Option<Value> {
     let name = value.get("nome")?.as_str().filter(|name| is_text(name, 200))?;
     match (value.get("cpf"), value.get("cnpj")) {
@@ -55,7 +55,7 @@ pub(super) fn is_cnpj(text: &str) -> bool {
     text.len() == 14 && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
 }
 
-/// At most 50 of `{nome, valor}`.
+/// Returns true for at most 50 of `{nome, valor}`.
 pub(super) fn is_further(value: &Value) -> bool {
     let is_pair = |pair: &Value| {
         let has =
@@ -73,7 +73,7 @@ pub(super) fn boolean(text: &str) -> Result<bool, &'static str> {
     }
 }
 
-/// A whole address: scheme, host, and nothing that may not stand in one.
+/// Returns true for a complete address: scheme, host, and only valid characters.
 pub(super) fn is_url(text: &str) -> bool {
     let host = ["https://", "http://"].into_iter().find_map(|scheme| text.strip_prefix(scheme));
     host.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['/', '?', '#', ':']))

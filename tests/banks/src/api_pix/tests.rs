@@ -1,4 +1,4 @@
-//! The bank by its calls, as a client sees it.
+//! Tests of the bank through its calls, as a client sees it.
 
 use super::*;
 
@@ -6,7 +6,7 @@ const KEY: &str = "123e4567-e12b-12d1-a456-426655440000";
 const TXID: &str = "7978c0c97ea847e78e8849634473c1f1";
 const NOW_MS: i64 = 1_795_000_000_000;
 
-/// A bank and a client with a token that is good for ever; the time is what a test says.
+/// A bank, and a client with a token that never expires; tests set the time.
 struct Bank {
     bank: PixBank,
     now_ms: i64,
@@ -37,14 +37,14 @@ impl Bank {
         self.call("GET", path, &Value::Null)
     }
 
-    /// A charge of 100.00 under [`TXID`].
+    /// Returns a bank with a charge of 100.00 under [`TXID`].
     fn charged() -> Self {
         let mut bank = Self::new();
         assert_eq!(bank.call("PUT", &cob(), &charge("100.00")).0, 201);
         bank
     }
 
-    /// Such a charge, paid; and the endToEndId.
+    /// Returns a bank with such a charge after payment, and the endToEndId.
     fn paid() -> (Self, String) {
         let mut bank = Self::charged();
         let id = bank.bank.pay(TXID, NOW_MS).unwrap();

@@ -1,4 +1,4 @@
-//! Callbacks: where they go, and that they go.
+//! Callbacks: their registration and delivery.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ pub(super) struct Webhook {
 }
 
 impl PixBank {
-    /// `PUT /webhook/{chave}`.
+    /// Handles `PUT /webhook/{chave}`.
     pub(super) fn put_webhook(&mut self, key: &str, body: &Value, now_ms: i64) -> Result<Response, Problem> {
         let invalid = |detail| Problem::new(400, "WebhookOperacaoInvalida", detail);
         let keys = &self.config.keys;
@@ -32,19 +32,19 @@ impl PixBank {
         Ok(json_answer(200, &json!({"webhookUrl": url})))
     }
 
-    /// `GET /webhook/{chave}`.
+    /// Handles `GET /webhook/{chave}`.
     pub(super) fn get_webhook(&self, key: &str) -> Result<Response, Problem> {
         let webhook = self.webhooks.get(key).ok_or_else(not_found)?;
         Ok(json_answer(200, &self.tell_webhook(key, webhook)))
     }
 
-    /// `DELETE /webhook/{chave}`.
+    /// Handles `DELETE /webhook/{chave}`.
     pub(super) fn delete_webhook(&mut self, key: &str) -> Result<Response, Problem> {
         self.webhooks.remove(key).ok_or_else(not_found)?;
         Ok(Response { status: 204, headers: Vec::new(), body: Vec::new() })
     }
 
-    /// `GET /webhook`.
+    /// Handles `GET /webhook`.
     pub(super) fn list_webhooks(&self, query: &Query) -> Result<Response, Problem> {
         let wrong = |detail: &str| Problem::new(400, "WebhookConsultaInvalida", detail);
         let bound = |name| match query.get(name) {
@@ -72,7 +72,7 @@ impl PixBank {
         Ok(json_answer(200, &json!({"parametros": parameters, "webhooks": webhooks})))
     }
 
-    /// The document wants `cnpj`, its example has `chave`: there are both.
+    /// Describes a webhook. The document requires `cnpj`, its example has `chave`; both are sent.
     fn tell_webhook(&self, key: &str, webhook: &Webhook) -> Value {
         json!({
             "webhookUrl": webhook.url, "chave": key, "cnpj": self.config.cnpj, "criacao": instant(webhook.created_ms),
@@ -91,7 +91,7 @@ impl PixBank {
         }
     }
 
-    /// Plans a callback that says of a charge that it was paid, which nobody did.
+    /// Plans a callback that falsely reports a charge as paid.
     pub(super) fn forge(&mut self, txid: &str, now_ms: i64) -> Result<(), String> {
         let charge = self.books.charges.get(txid).ok_or("no such charge")?;
         let cents = charge.amount_cents;
@@ -107,7 +107,7 @@ impl PixBank {
 
     pub(super) fn forge_by_chance(&mut self, txid: &str, now_ms: i64) {
         if self.chance(self.config.callbacks.forged_permille) {
-            // The charge is there: it was created just now.
+            // The charge exists: it was created just now.
             self.forge(txid, now_ms).unwrap_or_default();
         }
     }

@@ -1,4 +1,4 @@
-//! Answers before they are put into bytes, and what Cielo refuses.
+//! Answers before they are encoded, and Cielo's refusals.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ impl Answer {
     }
 }
 
-/// One line of the array that a refused request is answered with.
+/// One entry of the array in a refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refusal {
     code: &'static str,
@@ -63,7 +63,7 @@ refusals! {
     ADDRESS_INVALID = "BP901" "Invalid data",
 }
 
-/// An answer that refuses, with one line or several.
+/// Returns a refusal with one entry or several.
 pub(crate) fn refused(status: u16, refusals: &[Refusal]) -> Answer {
     let line = |refusal: &Refusal| {
         let code = refusal.code.parse::<u64>().map_or_else(|_| json!(refusal.code), Value::from);
@@ -72,12 +72,12 @@ pub(crate) fn refused(status: u16, refusals: &[Refusal]) -> Answer {
     Answer::new(status, refusals.iter().map(line).collect())
 }
 
-/// Refuses with one line as a bad request.
+/// Returns a bad request with one entry.
 pub(crate) fn bad(refusal: Refusal) -> Answer {
     refused(400, &[refusal])
 }
 
-/// There is no such thing.
+/// Returns a "not found".
 pub(crate) fn not_found() -> Answer {
     refused(404, &[NOT_FOUND])
 }

@@ -8,9 +8,9 @@ use chrono::NaiveDate;
 pub(crate) enum Bank {
     BancoDoBrasil,
     Bradesco,
-    /// Sicoob: portfolio 1, a made-up cooperative and customer, modality 1, one instalment.
+    /// Sicoob: portfolio 1, a fictitious cooperative and customer, modality 1, one instalment.
     Sicoob,
-    /// Stone, which issues Pagar.me's own. What its free field holds is not published.
+    /// Stone, which issues Pagar.me's own boletos. The contents of its free field are not published.
     Stone,
 }
 
@@ -24,7 +24,7 @@ impl Bank {
         }
     }
 
-    /// The 25 digits that belong to the bank, for a made-up branch, account and agreement.
+    /// Returns the bank's 25 digits, for a fictitious branch, account and agreement.
     fn free_field(self, our_number: u64) -> String {
         match self {
             Self::BancoDoBrasil => format!("0000001234567{our_number:010}17"),
@@ -35,7 +35,7 @@ impl Bank {
     }
 }
 
-/// The 44 digits.
+/// Returns the 44 digits.
 pub(crate) fn bar_code(bank: Bank, due: NaiveDate, amount_cents: u64, our_number: u64) -> String {
     let head = format!("{}9", bank.number());
     let tail = format!("{:04}{amount_cents:010}{}", factor(due), bank.free_field(our_number));
@@ -43,7 +43,7 @@ pub(crate) fn bar_code(bank: Bank, due: NaiveDate, amount_cents: u64, our_number
     format!("{head}{digit}{tail}")
 }
 
-/// The 47 digits as they are printed.
+/// Returns the 47 digits as they are printed.
 pub(crate) fn line(bar_code: &str) -> String {
     let part = |from: usize, count: usize| bar_code.chars().skip(from).take(count).collect::<String>();
     let field = |digits: String| {
@@ -62,19 +62,19 @@ pub(crate) fn line(bar_code: &str) -> String {
     )
 }
 
-/// The same bar code with another general check digit.
+/// Returns the same bar code with a wrong general check digit.
 pub(crate) fn with_wrong_digit(bar_code: &str) -> String {
     let turned = |digit: char| if digit == '1' { '2' } else { '1' };
     bar_code.chars().enumerate().map(|(at, digit)| if at == 4 { turned(digit) } else { digit }).collect()
 }
 
-/// Days from 1997-10-07, from 1000 to 9999 and round again.
+/// Returns the days since 1997-10-07, from 1000 to 9999 and then from 1000 again.
 fn factor(due: NaiveDate) -> i64 {
     let days = NaiveDate::from_ymd_opt(1997, 10, 7).map_or(0, |first| (due - first).num_days());
     (days - 1_000).rem_euclid(9_000) + 1_000
 }
 
-/// Modulo 11 with weights 2 to 9 from the right; never 0.
+/// Returns the check digit modulo 11 with weights 2 to 9 from the right; never 0.
 fn general_digit(others: &str) -> u32 {
     let weighted = digits(others).rev().zip((2..=9).cycle());
     match 11 - weighted.map(|(digit, weight)| digit * weight).sum::<u32>() % 11 {
@@ -83,7 +83,7 @@ fn general_digit(others: &str) -> u32 {
     }
 }
 
-/// Modulo 10 with weights 2, 1 from the right, digits of each product added.
+/// Returns the check digit modulo 10 with weights 2, 1 from the right, adding the digits of each product.
 fn field_digit(field: &str) -> u32 {
     let products = digits(field).rev().zip([2, 1].into_iter().cycle()).map(|(digit, weight)| digit * weight);
     (10 - products.map(|product| product / 10 + product % 10).sum::<u32>() % 10) % 10

@@ -1,4 +1,4 @@
-//! Books of a Cielo: what it has taken and given back, for a comparison at the end.
+//! Books of a Cielo: the amounts taken and returned, for a comparison at the end.
 
 use std::collections::BTreeMap;
 
@@ -18,15 +18,15 @@ pub struct Entry {
     pub method: &'static str,
     /// Status of the sale.
     pub status: Status,
-    /// Amount that was asked for.
+    /// Requested amount.
     pub amount_cents: u64,
     /// Amount that a card's issuer held.
     pub authorised_cents: u64,
     /// Amount that was captured or paid.
     pub captured_cents: u64,
-    /// Amount that was given back, or held and let go.
+    /// Amount that was refunded, or held and released.
     pub voided_cents: u64,
-    /// Amount that is asked to be given back and was not yet.
+    /// Amount whose refund is requested but not done yet.
     pub refunding_cents: u64,
     /// The disputes.
     pub chargebacks: Vec<Chargeback>,
@@ -47,7 +47,7 @@ impl Entry {
         }
     }
 
-    /// The money that moved and was not given back, chargebacks aside.
+    /// Returns the amount that moved and was not refunded, apart from chargebacks.
     pub fn kept_cents(&self) -> u64 {
         if self.captured_cents == 0 { 0 } else { self.captured_cents.saturating_sub(self.voided_cents) }
     }
@@ -71,7 +71,7 @@ impl Entry {
     }
 }
 
-/// The name of a sale's method as Cielo writes it.
+/// Returns Cielo's name of a sale's method.
 pub(crate) fn method(means: &Means) -> &'static str {
     match means {
         Means::Card(_) => "CreditCard",
@@ -80,7 +80,7 @@ pub(crate) fn method(means: &Means) -> &'static str {
     }
 }
 
-/// The books for somebody behind a socket.
+/// Writes the books as JSON, for a client behind a socket.
 pub(crate) fn json(books: &Books) -> Value {
     books
         .iter()

@@ -1,6 +1,6 @@
 //! The BR Code of a PIX sale (BR Code manual 2.0.1): EMV objects, and CRC-16 with polynomial 0x1021 from 0xFFFF.
 
-/// A dynamic code for one charge. The amount is optional there, but Cielo's payers like to see it.
+/// Returns a dynamic code for one charge. The amount is optional there, but Cielo's payers like to see it.
 pub(crate) fn dynamic(location: &str, amount_cents: Option<u64>) -> String {
     let account = [object("00", "br.gov.bcb.pix"), object("25", location)].concat();
     let amount = amount_cents
@@ -23,7 +23,7 @@ pub(crate) fn dynamic(location: &str, amount_cents: Option<u64>) -> String {
     )
 }
 
-/// The same code with a CRC that is not its own.
+/// Returns the same code with a wrong CRC.
 pub(crate) fn with_wrong_crc(code: &str) -> String {
     let kept: String = code.chars().take(code.chars().count().saturating_sub(4)).collect();
     let wrong = if code.ends_with("0000") { "FFFF" } else { "0000" };

@@ -1,48 +1,49 @@
-//! Configuration of a Cielo: who calls it, what it does slowly, badly or in a dialect of its own.
+//! Configuration of a Cielo: its client, delays, faults and deviating spellings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Behaviour of a Cielo. The default one does as its manual says, and nothing badly.
+/// Behaviour of a Cielo. The default follows its manual, without faults.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Config {
-    /// Id of the merchant who may call: a GUID.
+    /// Id of the merchant: a GUID.
     pub merchant_id: String,
     /// Key of that merchant, 40 characters.
     pub merchant_key: String,
-    /// Decides all that is drawn.
+    /// Seed of all random behaviour.
     pub seed: u64,
-    /// True if the hosts of transactions and of queries are two. The second one is what comes under `/query/`, or with
-    /// a `Host` that begins with `apiquery`. Otherwise either does both.
+    /// True if transactions and queries have separate hosts. The query host has paths under `/query/`, or a `Host` that
+    /// begins with `apiquery`. Otherwise either handles both.
     pub hosts_apart: bool,
     /// Time for which the query host does not know a new sale, in milliseconds.
     pub query_lag_ms: i64,
-    /// Number of sales in a thousand that lag.
+    /// Number of sales in a thousand with this delay.
     pub query_lag_permille: u64,
     /// Shortest pause between two captures or voids of the same sale, in milliseconds; 0 for any pace.
     pub pause_ms: i64,
     /// True if a second sale under the same `MerchantOrderId` is refused (code 302). Cielo's default is that it is not.
     pub refuses_same_order: bool,
-    /// The longest `MerchantOrderId` of a PIX: 50 by the manual, 25 by a page of the newer portal.
+    /// Maximum length of the `MerchantOrderId` of a PIX: 50 according to the manual, 25 according to a page of the
+    /// newer portal.
     pub longest_pix_order: usize,
     /// True if cards can be checked without charging (code 322 if not).
     pub has_zero_auth: bool,
-    /// The least that one instalment may be, in cents.
+    /// Minimum amount of an instalment, in cents.
     pub least_instalment_cents: u64,
-    /// Time after which an authorisation that was not captured lapses, in milliseconds.
+    /// Time after which an uncaptured authorisation lapses, in milliseconds.
     pub authorisation_lapses_ms: i64,
-    /// Time that a PIX takes to be given back, in milliseconds; 0 for at once.
+    /// Time that the refund of a PIX takes, in milliseconds; 0 for at once.
     pub pix_refund_takes_ms: i64,
     /// True if the code of a PIX states its amount.
     pub pix_code_states_amount: bool,
-    /// Number of codes of PIX and boletos in a thousand that are wrong, in a way that is drawn.
+    /// Number of codes of PIX and boletos in a thousand that are wrong, in a random way.
     pub wrong_codes_permille: u64,
-    /// Respects in which answers are spelt otherwise than in the manual.
+    /// Deviations of answers from the manual.
     pub traps: BTreeSet<Trap>,
-    /// Number of answers in a thousand that fall into each of these traps.
+    /// Number of answers in a thousand that have each of these deviations.
     pub traps_permille: u64,
     /// The notifications.
     pub notices: Notifications,
@@ -74,7 +75,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// This configuration with the fields that `changes` has; `notices` too is changed field by field.
+    /// Returns this configuration with the fields of `changes`; `notices` is also changed field by field.
     pub fn changed(&self, changes: &Value) -> Result<Self, serde_json::Error> {
         let mut all = serde_json::to_value(self)?;
         merge(&mut all, changes);
@@ -82,7 +83,7 @@ impl Config {
     }
 }
 
-/// Headers and lists are replaced whole.
+/// Merges objects; headers and lists are replaced as a whole.
 fn merge(into: &mut Value, changes: &Value) {
     match (into, changes) {
         (Value::Object(into), Value::Object(changes)) => {
@@ -99,7 +100,7 @@ fn merge(into: &mut Value, changes: &Value) {
     }
 }
 
-/// Delivery of notifications, and how they go astray.
+/// Delivery of notifications, and their faults.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Notifications {
@@ -109,17 +110,17 @@ pub struct Notifications {
     pub headers: BTreeMap<String, String>,
     /// Shortest and longest delay of one, in milliseconds.
     pub delay_ms: (i64, i64),
-    /// Number in a thousand that never go out.
+    /// Number in a thousand that are never sent.
     pub lost_permille: u64,
-    /// Number in a thousand that go out twice.
+    /// Number in a thousand that are sent twice.
     pub repeated_permille: u64,
-    /// Number in a thousand that come with another one that is forged.
+    /// Number in a thousand that are accompanied by a forged one.
     pub forged_permille: u64,
-    /// Number of sales in a thousand that are told of before they are answered.
+    /// Number of sales in a thousand that are notified before they are answered.
     pub early_permille: u64,
 }
 
-/// One respect in which Cielo's answers differ from its manual, or its manual from itself.
+/// One deviation of Cielo's answers from its manual, or of the manual from itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trap {
@@ -137,13 +138,13 @@ pub enum Trap {
     DatesWithT,
     /// `ReceivedDate` for `ReceveidDate` in the list of an order's sales.
     ReceivedDateSpelling,
-    /// The list of an order's sales is called `Payment` for `Payments`.
+    /// The list of an order's sales is named `Payment` instead of `Payments`.
     ListName,
-    /// An order without sales is an empty list for a 404.
+    /// An order without sales gives an empty list instead of a 404.
     EmptyListForUnknown,
     /// A 404 has no body.
     NotFoundWithoutBody,
-    /// Fields that nobody knows.
+    /// Unknown fields.
     UnknownFields,
 }
 

@@ -1,4 +1,4 @@
-//! Commands of people outside of the API, as JSON.
+//! Commands of people outside the API, as JSON.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -7,11 +7,11 @@ use super::Cielo;
 use super::books;
 
 impl Cielo {
-    /// Does what a command says.
+    /// Executes a command.
     pub(super) fn command(&mut self, command: &Value, now_ms: i64) -> Result<Value, String> {
         let text = |name: &str| command.get(name).and_then(Value::as_str);
         let amount = command.get("amountCents").and_then(Value::as_u64);
-        // A server's control path calls what stands behind the command `txid`.
+        // A server's control path names the value after the command `txid`.
         let sale = text("sale").or_else(|| text("txid")).unwrap_or_default();
         match text("do").unwrap_or_default() {
             "books" => return Ok(books::json(&self.books())),

@@ -1,4 +1,4 @@
-//! Actions of payers, and of people at Cielo without the API.
+//! Actions of payers, and of people at Cielo outside the API.
 
 use super::local_time;
 use super::operate;
@@ -12,9 +12,9 @@ use super::{Cielo, chance::Chance};
 pub enum Unable {
     /// No such order or sale.
     Unknown,
-    /// It is too late, or not its time, or not that kind of sale.
+    /// It is too early, too late, or not a sale of this kind.
     NotNow,
-    /// More than there is, or nothing.
+    /// The amount is zero, or more than there is.
     Amount,
 }
 
@@ -34,12 +34,12 @@ impl Cielo {
         self.plans.insert(order_id.to_owned(), plan);
     }
 
-    /// Plans the outcome of the next sale of an order without a plan, whichever that is. Plans queue up.
+    /// Plans the outcome of the next sale of any order without a plan. Plans queue up.
     pub fn plan_next(&mut self, plan: Plan) {
         self.next_plans.push_back(plan);
     }
 
-    /// The payer pays a PIX or boleto: what is asked for, within its time.
+    /// Has the payer pay a PIX or boleto: the requested amount, in time.
     pub fn pay(&mut self, sale: &str, now_ms: i64) -> Result<(), Unable> {
         let sale = self.known(sale)?;
         let is_late = match &sale.means {
@@ -52,7 +52,7 @@ impl Cielo {
         if is_late { Err(Unable::NotNow) } else { self.pay_other_amount(&payment_id, amount_cents, now_ms) }
     }
 
-    /// The payer pays another amount, or after the time: less than the boleto's, or with interest.
+    /// Has the payer pay another amount, or pay late: less than the boleto's amount, or with interest.
     pub fn pay_other_amount(&mut self, sale: &str, amount_cents: u64, now_ms: i64) -> Result<(), Unable> {
         let payment_id = self.known(sale)?.payment_id.clone();
         let Some(sale) = self.sales.get_mut(&payment_id) else { return Err(Unable::Unknown) };
@@ -76,7 +76,7 @@ impl Cielo {
         Ok(())
     }
 
-    /// Brings an authorisation to its end that was not finished.
+    /// Ends an unfinished authorisation.
     pub fn finish(&mut self, sale: &str, outcome: &Outcome, now_ms: i64) -> Result<(), Unable> {
         let sale = self.known(sale)?;
         if sale.card().is_none() || sale.status != Status::NotFinished {
@@ -87,7 +87,7 @@ impl Cielo {
         Ok(())
     }
 
-    /// Somebody captures at Cielo's desk: this much, or all.
+    /// Captures at Cielo's desk: this amount, or everything.
     pub fn capture_at_desk(&mut self, sale: &str, amount: Option<u64>, now_ms: i64) -> Result<(), Unable> {
         let sale = self.known_mut(sale)?;
         let amount_cents = amount.unwrap_or(sale.amount_cents);
@@ -103,7 +103,8 @@ impl Cielo {
         Ok(())
     }
 
-    /// Somebody voids at Cielo's desk: this much of what was captured or paid, or all; an authorisation only in whole.
+    /// Voids at Cielo's desk: this part of the captured or paid amount, or everything; an authorisation only as a
+    /// whole.
     pub fn void_at_desk(&mut self, sale: &str, amount: Option<u64>, now_ms: i64) -> Result<(), Unable> {
         let sale = self.known_mut(sale)?;
         match (&sale.means, sale.status) {
@@ -128,7 +129,7 @@ impl Cielo {
         Ok(())
     }
 
-    /// The holder disputes this much under a case number, or that case goes on.
+    /// Opens a dispute about this amount under a case number, or continues that case.
     pub fn chargeback(
         &mut self,
         sale: &str,
@@ -161,8 +162,8 @@ impl Cielo {
         Ok(())
     }
 
-    /// The time of a sale is over: an authorisation lapses, a PIX or boleto can't be paid in time any more. Cielo does
-    /// not say so of the latter: they stay as they were.
+    /// Ends the time of a sale: an authorisation lapses, a PIX or boleto can no longer be paid in time. Cielo does not
+    /// report the latter: its status does not change.
     pub fn expire(&mut self, sale: &str, now_ms: i64) -> Result<(), Unable> {
         let sale = self.known_mut(sale)?;
         match (&mut sale.means, sale.status) {
@@ -181,20 +182,20 @@ impl Cielo {
         Ok(())
     }
 
-    /// Somebody else sends a notification that looks like Cielo's.
+    /// Sends a forged notification that looks like Cielo's.
     pub fn forge(&mut self, sale: &str, forgery: Forgery, now_ms: i64) {
         let payment_id = self.known(sale).map_or_else(|_| sale.to_owned(), |sale| sale.payment_id.clone());
         self.outbox.forge(&self.config.notices, &mut self.chance, &payment_id, forgery, now_ms);
     }
 
-    /// Cielo sends a notification once more, or of something that did not change.
+    /// Sends a notification again, or about something that did not change.
     pub fn notify(&mut self, sale: &str, now_ms: i64) -> Result<(), Unable> {
         let payment_id = self.known(sale)?.payment_id.clone();
         self.outbox.announce_early(&self.config.notices, &payment_id, now_ms);
         Ok(())
     }
 
-    /// A sale by its `PaymentId`, or the newest of an order.
+    /// Finds a sale by its `PaymentId`, or the newest sale of an order.
     fn known(&self, sale: &str) -> Result<&Sale, Unable> {
         let payment_id = self.orders.get(sale).and_then(|ids| ids.last()).map_or(sale, String::as_str);
         self.sales.get(payment_id).ok_or(Unable::Unknown)
@@ -206,7 +207,7 @@ impl Cielo {
     }
 }
 
-/// `E`, the payer's bank, the minute, eleven characters.
+/// Returns `E`, the payer's bank, the minute, and eleven characters.
 fn end_to_end_id(chance: &mut Chance, now_ms: i64) -> String {
     format!("E12345678{}{}", local_time::utc_minute(now_ms), chance.hexadecimal(11))
 }

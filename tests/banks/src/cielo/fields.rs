@@ -1,8 +1,8 @@
-//! Reading what a client sent. Names are compared without case, as Cielo's own server does.
+//! Reading of requests. Names are compared without case, as Cielo's own server does.
 
 use serde_json::{Map, Value};
 
-/// A JSON object whose fields are found by name without case.
+/// A JSON object whose fields are found by name, ignoring case.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields<'a>(Option<&'a Map<String, Value>>);
 
@@ -11,7 +11,7 @@ impl<'a> Fields<'a> {
         Self(value.as_object())
     }
 
-    /// The value of this field; `null` is none.
+    /// Returns the value of this field; `null` counts as absent.
     pub(crate) fn get(self, name: &str) -> Option<&'a Value> {
         let mut fields = self.0?.iter();
         fields
@@ -20,7 +20,7 @@ impl<'a> Fields<'a> {
             .filter(|v| !v.is_null())
     }
 
-    /// The object in this field; an empty one if there is none.
+    /// Returns the object in this field; an empty one if it is absent.
     pub(crate) fn object(self, name: &str) -> Self {
         Self(self.get(name).and_then(Value::as_object))
     }
@@ -29,7 +29,7 @@ impl<'a> Fields<'a> {
         self.0.is_none()
     }
 
-    /// The text in this field, if there is any.
+    /// Returns the text in this field, if it is not empty.
     pub(crate) fn text(self, name: &str) -> Option<&'a str> {
         self.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
     }
@@ -38,7 +38,7 @@ impl<'a> Fields<'a> {
         self.text(name).map(str::to_owned)
     }
 
-    /// The number in this field, which must be written as one and be no fraction.
+    /// Returns the number in this field, which must be a JSON number and not a fraction.
     pub(crate) fn number(self, name: &str) -> Option<u64> {
         self.get(name).and_then(Value::as_u64)
     }
@@ -47,7 +47,7 @@ impl<'a> Fields<'a> {
         self.get(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// These fields under their right names, as far as they are there.
+    /// Returns the present ones of these fields under their correct names.
     pub(crate) fn canonical(self, names: &[&str]) -> Map<String, Value> {
         names.iter().filter_map(|name| Some(((*name).to_owned(), self.get(name)?.clone()))).collect()
     }

@@ -1,4 +1,4 @@
-//! Makes sales: authorises cards, issues PIX charges and boletos.
+//! Creates sales: authorises cards, issues PIX charges and boletos.
 
 use chrono::Days;
 
@@ -13,7 +13,7 @@ use super::plan::{Outcome, WrongCode};
 use super::sale::{Boleto, Card, Means, Pix, Sale, Status};
 use super::{Cielo, Stored, Timer, show};
 
-/// Delay of an answer whose notification comes before it, in milliseconds.
+/// Delay of an answer that its notification precedes, in milliseconds.
 const AFTER_ITS_NOTICE_MS: u64 = 1_500;
 
 /// Verdict of an issuer.
@@ -60,7 +60,7 @@ impl Verdict {
 }
 
 impl Cielo {
-    /// Takes a request for a sale. Tells the answer, and how long it takes.
+    /// Handles a request for a sale. Returns the answer and its delay.
     pub(super) fn create(&mut self, body: &[u8], now_ms: i64) -> (Answer, u64) {
         let order = match Order::read(body, &self.config, local_time::day(now_ms)) {
             Ok(order) => order,
@@ -87,7 +87,7 @@ impl Cielo {
         (answer, 0)
     }
 
-    /// Brings an authorisation to its end that was not finished.
+    /// Ends an unfinished authorisation.
     pub(super) fn conclude(&mut self, payment_id: &str, outcome: &Outcome, now_ms: i64) {
         let verdict = Verdict::planned(outcome);
         let authorization_code = self.chance.digits(6);
@@ -135,7 +135,7 @@ impl Cielo {
         }
     }
 
-    /// None where a token stands for no card.
+    /// Creates a card sale; `None` if a token belongs to no card.
     fn card_sale(&mut self, blank: Sale, wanted: CardOrder, now_ms: i64) -> Option<Sale> {
         let (number, holder, expires, token) = match wanted.number {
             CardNumber::Plain(number) => {
@@ -258,7 +258,7 @@ impl Cielo {
         }
     }
 
-    /// Returns the fault in the code of this order, by plan or by chance.
+    /// Returns the planned or random fault in the code of this order.
     fn wrong_code(&mut self, order_id: &str) -> Option<WrongCode> {
         let planned = self.plans.get(order_id).and_then(|plan| plan.wrong_code);
         if planned.is_some() || !self.chance.per_mille(self.config.wrong_codes_permille) {
@@ -269,7 +269,7 @@ impl Cielo {
     }
 }
 
-/// A card sale becomes what the issuer says.
+/// Applies the issuer's verdict to a card sale.
 fn judge(sale: &mut Sale, verdict: Verdict, authorization_code: String, now_ms: i64) {
     sale.status = verdict.status;
     sale.return_code = verdict.code;
@@ -286,7 +286,7 @@ fn judge(sale: &mut Sale, verdict: Verdict, authorization_code: String, now_ms: 
     }
 }
 
-/// First six and last four.
+/// Returns the first six and the last four digits.
 pub(super) fn masked(number: &str) -> String {
     let count = number.chars().count();
     let shown = |(at, digit)| if at < 6 || at + 4 >= count { digit } else { '*' };

@@ -1,4 +1,4 @@
-//! Captures and voids, asked for over the API.
+//! Captures and voids through the API.
 
 use super::answer::{self, Answer};
 use super::local_time;
@@ -12,7 +12,7 @@ const CARD_REFUND_WINDOW_MS: i64 = 360 * DAY_MS;
 const PIX_REFUND_WINDOW_MS: i64 = 90 * DAY_MS;
 const DONE: &str = "Operation Successful";
 
-/// Amount that was asked for, or all.
+/// Requested amount, or everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     All,
@@ -21,7 +21,7 @@ pub(crate) enum Asked {
 }
 
 impl Asked {
-    /// From `amount=…` in a query.
+    /// Reads `amount=…` in a query.
     pub(crate) fn of(query: &str) -> Self {
         let named = query.split('&').filter_map(|pair| pair.split_once('='));
         let mut amounts = named.filter(|(name, _)| name.eq_ignore_ascii_case("amount"));
@@ -36,9 +36,9 @@ impl Asked {
 /// Effect of an operation.
 enum Step {
     Capture(u64),
-    /// Lets go of an authorisation.
+    /// Releases an authorisation.
     Release,
-    /// Gives this much back.
+    /// Refunds this amount.
     Refund(u64),
 }
 
@@ -77,7 +77,7 @@ impl Cielo {
         self.operate(payment_id, step, failure, now_ms)
     }
 
-    /// Returns true if the last operation on this sale was too short a time ago.
+    /// Returns true if the previous operation on this sale was too recent.
     fn is_too_early(&self, sale: &Sale, now_ms: i64) -> bool {
         sale.last_operation_ms.is_some_and(|last| now_ms.saturating_sub(last) < self.config.pause_ms)
     }
@@ -109,7 +109,7 @@ impl Cielo {
         Answer::new(200, body)
     }
 
-    /// A failure that happens once is over.
+    /// Ends a failure that happens only once.
     fn spend(&mut self, order_id: &str, step: &Step) {
         if let Some(plan) = self.plans.get_mut(order_id) {
             match step {
@@ -119,7 +119,7 @@ impl Cielo {
         }
     }
 
-    /// Does it, and tells the status and code that are answered.
+    /// Performs a step, and returns the status and code of the answer.
     fn step(
         &mut self,
         payment_id: &str,
@@ -154,7 +154,7 @@ impl Cielo {
         Some(answered)
     }
 
-    /// Gives back what is due to be by now, or refuses to.
+    /// Performs the refunds that are due, or makes them fail.
     pub(super) fn settle_refunds(&mut self, payment_id: &str, now_ms: i64) {
         let Some(sale) = self.sales.get_mut(payment_id) else { return };
         let (due, later): (Vec<_>, Vec<_>) =
@@ -195,7 +195,7 @@ fn void_step(sale: &Sale, asked: Asked, now_ms: i64) -> Result<Step, Answer> {
     Ok(Step::Refund(amount))
 }
 
-/// Money comes in.
+/// Records incoming money.
 pub(super) fn take(sale: &mut Sale, amount_cents: u64, now_ms: i64) {
     sale.status = Status::PaymentConfirmed;
     sale.captured_cents = amount_cents;
@@ -206,14 +206,14 @@ pub(super) fn take(sale: &mut Sale, amount_cents: u64, now_ms: i64) {
     }
 }
 
-/// The card's limit is let go.
+/// Releases the card's limit.
 pub(super) fn release(sale: &mut Sale, now_ms: i64) {
     sale.status = Status::Voided;
     sale.voided_cents = sale.amount_cents;
     sale.voided_ms = Some(now_ms);
 }
 
-/// Money goes back. The last of it ends the sale: as voided on its first day, as refunded later and for a PIX.
+/// Refunds money. The last refund ends the sale: as voided on its first day, as refunded later and for a PIX.
 pub(super) fn give_back(sale: &mut Sale, amount_cents: u64, now_ms: i64) {
     sale.voided_cents = sale.voided_cents.saturating_add(amount_cents);
     sale.voided_ms = Some(now_ms);

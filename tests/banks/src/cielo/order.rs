@@ -1,4 +1,4 @@
-//! A request for a sale, read strictly: all that is wrong with it is told at once, in the codes of the manual.
+//! A request for a sale, read strictly: all its errors are reported at once, with the codes of the manual.
 
 use chrono::NaiveDate;
 use serde_json::Value;
@@ -13,7 +13,7 @@ const LONGEST_ORDER_ID: usize = 50;
 const LONGEST_PIX_EXPIRY_S: u64 = 86_400;
 const FIRST_PIX_EXPIRY_S: u64 = 7_200;
 
-/// Sale that a request asks for.
+/// Requested sale.
 pub(crate) struct Order {
     pub(crate) order_id: String,
     pub(crate) customer: Value,
@@ -21,7 +21,7 @@ pub(crate) struct Order {
     pub(crate) wanted: Wanted,
 }
 
-/// Wanted means of payment.
+/// Requested means of payment.
 pub(crate) enum Wanted {
     Card(CardOrder),
     Pix { provider: Option<String>, expires_in_s: u64 },
@@ -41,7 +41,7 @@ pub(crate) struct CardOrder {
     pub(crate) soft_descriptor: Option<String>,
 }
 
-/// A card's number, or what stands for it.
+/// A card's number, or its replacement.
 pub(crate) enum CardNumber {
     Plain(String),
     Token(String),
@@ -57,7 +57,7 @@ pub(crate) struct BoletoOrder {
     pub(crate) identification: Option<String>,
 }
 
-/// All that is wrong with a request so far.
+/// Errors of a request so far.
 #[derive(Default)]
 struct Faulty(Vec<Refusal>);
 
@@ -70,7 +70,7 @@ impl Faulty {
 }
 
 impl Order {
-    /// Reads a request, or tells what is wrong with it.
+    /// Reads a request, or returns its errors.
     pub(crate) fn read(body: &[u8], config: &Config, today: NaiveDate) -> Result<Self, Vec<Refusal>> {
         let body: Value = serde_json::from_slice(body).map_err(|_| vec![answer::UNREADABLE])?;
         let fields = Fields::of(&body);
@@ -195,12 +195,12 @@ fn is_bradesco(payment: Fields<'_>) -> bool {
     payment.text("Provider").is_some_and(|provider| provider.eq_ignore_ascii_case("Bradesco2"))
 }
 
-/// Letters and digits only.
+/// Returns true for letters and digits only.
 fn is_order_id(text: &str, longest: usize) -> bool {
     text.len() <= longest && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// `MM/YYYY`.
+/// Returns true for `MM/YYYY`.
 fn is_month(text: &str) -> bool {
     let parsed = text.split_once('/').filter(|(month, year)| month.len() == 2 && year.len() == 4);
     parsed.is_some_and(|(month, year)| {
@@ -209,7 +209,7 @@ fn is_month(text: &str) -> bool {
     })
 }
 
-/// The customer as Cielo repeats him.
+/// Returns the customer as Cielo repeats it.
 fn echoed(customer: Fields<'_>) -> Value {
     let mut echo = customer.canonical(&["Name", "Identity", "IdentityType", "Email"]);
     let address = customer.object("Address").canonical(&[

@@ -1,4 +1,4 @@
-//! Notifications on their way out, and what goes wrong with them.
+//! Notifications to be sent, and their faults.
 
 use std::collections::BTreeMap;
 
@@ -37,9 +37,9 @@ pub enum Forgery {
     WrongHeader,
     /// It has none of the headers.
     NoHeader,
-    /// It is of a sale that is not there.
+    /// It is about a sale that does not exist.
     UnknownSale,
-    /// It is no JSON.
+    /// It is not JSON.
     Unreadable,
 }
 
@@ -48,7 +48,7 @@ impl Forgery {
     pub const ALL: [Self; 4] = [Self::WrongHeader, Self::NoHeader, Self::UnknownSale, Self::Unreadable];
 }
 
-/// Notifications by the time at which they go.
+/// Notifications by the time at which they are sent.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     due: BTreeMap<(i64, u64), Notice>,
@@ -56,7 +56,7 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Tells of a change, as well as the config let it.
+    /// Announces a change, with the faults of the configuration.
     pub(crate) fn announce(
         &mut self,
         config: &Notifications,
@@ -79,12 +79,12 @@ impl Outbox {
         }
     }
 
-    /// Tells of a sale at once, before it is answered.
+    /// Announces a sale at once, before it is answered.
     pub(crate) fn announce_early(&mut self, config: &Notifications, payment_id: &str, now_ms: i64) {
         self.send(notice(config, payment_id, Change::Status), now_ms);
     }
 
-    /// Somebody else sends a notification.
+    /// Sends a forged notification.
     pub(crate) fn forge(
         &mut self,
         config: &Notifications,
@@ -106,13 +106,13 @@ impl Outbox {
         self.send(forged, now_ms);
     }
 
-    /// Those that are due by now, each once.
+    /// Takes the notifications that are due, each once.
     pub(crate) fn take(&mut self, now_ms: i64) -> Vec<Notice> {
         let later = self.due.split_off(&(now_ms.saturating_add(1), 0));
         std::mem::replace(&mut self.due, later).into_values().collect()
     }
 
-    /// Returns the time at which the next notification goes.
+    /// Returns the time of the next notification.
     pub(crate) fn next_ms(&self) -> Option<i64> {
         self.due.keys().next().map(|(at, _)| *at)
     }

@@ -1,4 +1,4 @@
-//! Plan of a sale, where a test wants more than chance and the card's last digit.
+//! Plan of a sale, for tests that need more than chance and the card's last digit.
 
 use serde::Deserialize;
 
@@ -12,7 +12,7 @@ pub struct Plan {
     pub capture: Option<Failure>,
     /// Failure of a void; if absent, it does not fail.
     pub void: Option<Failure>,
-    /// True if a PIX whose refund takes its time is not given back in the end, for want of balance.
+    /// True if a delayed refund of a PIX fails in the end, because the balance does not suffice.
     pub refund_fails_later: bool,
     /// Fault in the code of a PIX or boleto.
     pub wrong_code: Option<WrongCode>,
@@ -31,7 +31,7 @@ pub enum Outcome {
         /// `MerchantAdviceCode`, which only Mastercard gives.
         advice: Option<String>,
     },
-    /// Status 13, as by the check against fraud.
+    /// Status 13, as after a fraud check.
     Abort,
     /// Status 0, until somebody [finishes](super::Cielo::finish) it.
     NotFinish,
@@ -43,25 +43,25 @@ pub enum Outcome {
 pub struct Failure {
     /// `ReturnCode`.
     pub code: String,
-    /// True if it was done all the same, as with the codes that leave it open (10, 223, 98, 475, 504).
+    /// True if it was done nevertheless, as with the codes that leave it open (10, 223, 98, 475, 504).
     #[serde(default)]
     pub was_done: bool,
-    /// True if it happens once only.
+    /// True if it happens only once.
     #[serde(default)]
     pub is_once: bool,
 }
 
-/// Fault in a code that a payer is to be shown.
+/// Fault in a code to pay with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WrongCode {
-    /// It is of another amount.
+    /// It has another amount.
     OtherAmount,
     /// Its check digits are wrong.
     WrongCheck,
-    /// It is no code at all.
+    /// It is not a code.
     Garbage,
-    /// It is not there.
+    /// It is missing.
     Missing,
     /// It is due on another day (boletos).
     OtherDay,

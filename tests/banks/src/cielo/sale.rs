@@ -1,4 +1,4 @@
-//! One sale as Cielo keeps it.
+//! One sale as Cielo stores it.
 
 use chrono::NaiveDate;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Status of a sale. The numbers are Cielo's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// It failed, or nobody knows.
+    /// It failed, or its outcome is unknown.
     NotFinished,
     /// A card's limit is held, or a boleto is issued.
     Authorized,
@@ -16,16 +16,16 @@ pub enum Status {
     Denied,
     /// Voided on the day of its authorisation, or before capture.
     Voided,
-    /// Given back in whole on a later day.
+    /// Fully refunded on a later day.
     Refunded,
-    /// A PIX that nobody paid.
+    /// An unpaid PIX.
     Pending,
-    /// Failed in processing, or by the check against fraud.
+    /// Failed in processing, or in the fraud check.
     Aborted,
 }
 
 impl Status {
-    /// Its number.
+    /// Returns its number.
     pub fn number(self) -> u8 {
         match self {
             Self::NotFinished => 0,
@@ -48,7 +48,7 @@ pub(crate) enum Means {
     Boleto(Boleto),
 }
 
-/// A card and what was asked with it. Of its number only what a receipt shows.
+/// A card and the requested options. Of its number, only the digits on a receipt are stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Card {
     pub(crate) masked: String,
@@ -99,7 +99,7 @@ pub struct Chargeback {
     pub opened_ms: i64,
 }
 
-/// A PIX that is to be given back, but is not yet.
+/// A PIX refund that is requested but not done yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PendingRefund {
     pub(crate) amount_cents: u64,
@@ -133,13 +133,13 @@ pub(crate) struct Sale {
 }
 
 impl Sale {
-    /// Returns the amount that could still be given back, in cents.
+    /// Returns the amount that can still be refunded, in cents.
     pub(crate) fn refundable_cents(&self) -> u64 {
         let under_way: u64 = self.refunds.iter().map(|refund| refund.amount_cents).sum();
         self.captured_cents.saturating_sub(self.voided_cents).saturating_sub(under_way)
     }
 
-    /// The card, if it is one.
+    /// Returns the card, if it is a card sale.
     pub(crate) fn card(&self) -> Option<&Card> {
         match &self.means {
             Means::Card(card) => Some(card),

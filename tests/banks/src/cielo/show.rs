@@ -1,4 +1,4 @@
-//! Sales as Cielo writes them.
+//! Sales in Cielo's answers.
 
 use serde_json::{Map, Value, json};
 
@@ -6,16 +6,16 @@ use super::books::method;
 use super::local_time;
 use super::sale::{Boleto, Card, Means, Pix, Sale, Status};
 
-/// A picture that is one, of one white pixel. Who shows a QR code makes it from the text.
+/// A valid picture of one white pixel. A client that shows a QR code creates it from the text.
 const IMAGE: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAG7buVgAAAABJRU5ErkJggg==";
 
-/// The answer to a creation.
+/// Returns the answer to a creation.
 pub(crate) fn created(sale: &Sale) -> Value {
     json!({ "MerchantOrderId": sale.order_id, "Customer": sale.customer, "Payment": payment(sale) })
 }
 
-/// The answer to a question by `PaymentId`: the same, and what became of it.
+/// Returns the answer to a query by `PaymentId`: the sale with its later changes.
 pub(crate) fn read(sale: &Sale) -> Value {
     let mut payment = payment(sale);
     if let Some(fields) = payment.as_object_mut() {
@@ -32,7 +32,7 @@ pub(crate) fn read(sale: &Sale) -> Value {
     json!({ "MerchantOrderId": sale.order_id, "Customer": sale.customer, "Payment": payment })
 }
 
-/// The answer to a question by `MerchantOrderId`.
+/// Returns the answer to a query by `MerchantOrderId`.
 pub(crate) fn list<'a>(sales: impl Iterator<Item = &'a Sale>) -> Value {
     let line = |sale: &Sale| {
         json!({
@@ -44,7 +44,7 @@ pub(crate) fn list<'a>(sales: impl Iterator<Item = &'a Sale>) -> Value {
     json!({ "ReasonCode": 0, "ReasonMessage": "Successful", "Payments": sales.map(line).collect::<Vec<_>>() })
 }
 
-/// The answer to a capture or void.
+/// Returns the answer to a capture or void.
 pub(crate) fn operated(sale: &Sale, status: Status, code: &str, message: &str) -> Value {
     let is_done = ["0", "6", "9"].contains(&code);
     let mut answer = fields(json!({

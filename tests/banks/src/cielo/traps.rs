@@ -1,4 +1,4 @@
-//! Spells an answer otherwise than the manual does, in the ways in which the real one was seen to.
+//! Deviating spellings of answers that were seen at the real Cielo.
 
 use std::collections::BTreeSet;
 
@@ -20,12 +20,12 @@ const NUMBERS: [&str; 9] = [
     "Code",
 ];
 
-/// The traps that this answer falls into.
+/// Draws the deviations of this answer.
 pub(crate) fn drawn(config: &Config, chance: &mut Chance) -> BTreeSet<Trap> {
     config.traps.iter().filter(|_| chance.per_mille(config.traps_permille)).copied().collect()
 }
 
-/// The answer with these traps in it.
+/// Returns the answer with these deviations.
 pub(crate) fn sprung(answer: Answer, traps: &BTreeSet<Trap>) -> Answer {
     if answer.status == 404 && traps.contains(&Trap::NotFoundWithoutBody) {
         return Answer { status: 404, body: None };

@@ -1,4 +1,4 @@
-//! Answers before they are put into bytes, and how Pagar.me words what it refuses.
+//! Answers before they are encoded, and the wording of Pagar.me's refusals.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ impl Answer {
 pub(crate) struct Faulty(BTreeMap<String, Vec<String>>);
 
 impl Faulty {
-    /// Notes a fault of this field unless it is right.
+    /// Records an error of this field unless it is right.
     pub(crate) fn unless(&mut self, is_right: bool, field: &str, message: &str) {
         if !is_right {
             self.0.entry(field.to_owned()).or_default().push(message.to_owned());

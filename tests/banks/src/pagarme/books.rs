@@ -1,4 +1,4 @@
-//! Sums that a Pagar.me has taken and given back, for a comparison at the end.
+//! Amounts that a Pagar.me has taken and returned, for a comparison at the end.
 
 use std::collections::BTreeMap;
 
@@ -22,15 +22,15 @@ pub struct Entry {
     pub status: Status,
     /// Status of its newest step.
     pub transaction: &'static str,
-    /// Amount that was asked for.
+    /// Requested amount.
     pub amount_cents: u64,
     /// Amount that a card's issuer held.
     pub authorised_cents: u64,
     /// Amount that was captured or paid.
     pub paid_cents: u64,
-    /// Amount that was given back, or held and let go.
+    /// Amount that was refunded, or held and released.
     pub canceled_cents: u64,
-    /// Amount that is asked to be given back and was not yet.
+    /// Amount whose refund is requested but not done yet.
     pub refunding_cents: u64,
     /// Amount that was taken back by the holder.
     pub charged_back_cents: u64,
@@ -59,7 +59,7 @@ impl Entry {
         }
     }
 
-    /// Returns the money that moved and was not given back, chargebacks aside.
+    /// Returns the amount that moved and was not refunded, apart from chargebacks.
     pub const fn kept_cents(&self) -> u64 {
         if self.paid_cents == 0 { 0 } else { self.paid_cents.saturating_sub(self.canceled_cents) }
     }
@@ -91,7 +91,7 @@ impl Entry {
     }
 }
 
-/// Writes the books for somebody behind a socket.
+/// Writes the books as JSON, for a client behind a socket.
 pub(crate) fn json(books: &Books) -> Value {
     books
         .iter()

@@ -1,4 +1,4 @@
-//! Orders and charges as Pagar.me keeps them.
+//! Orders and charges as Pagar.me stores them.
 
 use chrono::NaiveDate;
 use serde_json::Value;
@@ -10,15 +10,15 @@ pub enum Status {
     Pending,
     /// Paid, or captured.
     Paid,
-    /// Withdrawn, voided, or given back in whole.
+    /// Withdrawn, voided, or fully refunded.
     Canceled,
-    /// Not decided.
+    /// Undecided.
     Processing,
-    /// Refused, or its time is over.
+    /// Refused or expired.
     Failed,
-    /// Paid, with more than was asked for.
+    /// Paid, with more than the requested amount.
     Overpaid,
-    /// Paid, with less than was asked for.
+    /// Paid, with less than the requested amount.
     Underpaid,
     /// Taken back by the holder.
     ChargedBack,
@@ -59,7 +59,7 @@ impl Means {
     }
 }
 
-/// A card and what was asked with it. Of its number only what a receipt shows.
+/// A card and the requested options. Of its number, only the digits on a receipt are stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Card {
     pub(crate) first_six: String,
@@ -128,7 +128,7 @@ pub(crate) struct Authorisation {
     pub(crate) brand_failure: Option<String>,
 }
 
-/// A refund on its way.
+/// A refund under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PendingRefund {
     pub(crate) amount_cents: u64,
@@ -156,12 +156,12 @@ pub(crate) struct Charge {
     pub(crate) shares: Vec<Share>,
     pub(crate) transactions: Vec<Transaction>,
     pub(crate) refunds: Vec<PendingRefund>,
-    /// Times at which it was asked to be cancelled.
+    /// Times of the requests to cancel it.
     pub(crate) cancel_tries_ms: Vec<i64>,
 }
 
 impl Charge {
-    /// Returns what could still be given back.
+    /// Returns the amount that can still be refunded.
     pub(crate) fn refundable_cents(&self) -> u64 {
         let under_way: u64 = self.refunds.iter().map(|refund| refund.amount_cents).sum();
         self.paid_cents.saturating_sub(self.canceled_cents).saturating_sub(under_way)

@@ -1,41 +1,41 @@
-//! Configuration of a Pagar.me: its clients, what it takes, and what it does slowly, badly or in another spelling.
+//! Configuration of a Pagar.me: its clients, options, delays, faults and deviating spellings.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Configuration of a Pagar.me. The default does as its pages say, and nothing badly.
+/// Configuration of a Pagar.me. The default follows its documentation, without faults.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Config {
     /// Secret key, the user name of Basic authentication.
     pub secret_key: String,
-    /// Seed of all that is drawn.
+    /// Seed of all random behaviour.
     pub seed: u64,
-    /// Recipient of the account itself, which gets what no split names.
+    /// Recipient of the account itself, which gets the amount that no split names.
     pub own_recipient: String,
     /// Other recipients that splits may name.
     pub recipients: Vec<String>,
     /// Time for which lists do not show a new order, in milliseconds.
     pub list_lag_ms: i64,
-    /// Number of a thousand orders whose list lags.
+    /// Number of orders in a thousand whose list lags.
     pub list_lag_permille: u64,
-    /// Time after which a payable appears, in milliseconds: measured were 16 s.
+    /// Time after which a payable appears, in milliseconds; 16 s were measured.
     pub payables_lag_ms: i64,
-    /// Time for which a refund is pending, in milliseconds; 0: it is done at once.
+    /// Time for which a refund is pending, in milliseconds; 0 for none.
     pub refund_takes_ms: i64,
     /// Time after which a card in processing is decided (test cards 0036 and 0044), in milliseconds.
     pub processing_takes_ms: i64,
-    /// Time after which an authorisation that was not captured lapses, in milliseconds.
+    /// Time after which an uncaptured authorisation lapses, in milliseconds.
     pub authorisation_lapses_ms: i64,
-    /// Time for which a key of idempotency is kept, in milliseconds.
+    /// Time for which an idempotency key is kept, in milliseconds.
     pub keys_last_ms: i64,
-    /// Number of a thousand answers whose statuses are in camel case (`notAuthorized`).
+    /// Number of answers in a thousand whose statuses are in camel case (`notAuthorized`).
     pub camel_case_permille: u64,
-    /// Number of a thousand codes of PIX and boletos that are wrong, in a way that is drawn.
+    /// Number of codes of PIX and boletos in a thousand that are wrong, in a random way.
     pub wrong_codes_permille: u64,
-    /// Fees, in hundredths of a percent of the amount, of cards and of PIX.
+    /// Fee of cards, in hundredths of a percent of the amount.
     pub card_fee_basis_points: u64,
-    /// The same of PIX.
+    /// Fee of PIX, in hundredths of a percent of the amount.
     pub pix_fee_basis_points: u64,
     /// Fee of a paid boleto, in cents.
     pub boleto_fee_cents: u64,
@@ -74,7 +74,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns this configuration with the fields that `changes` has; `notices` is changed field by field too.
+    /// Returns this configuration with the fields of `changes`; `notices` is also changed field by field.
     pub fn changed(&self, changes: &Value) -> Result<Self, serde_json::Error> {
         let mut all = serde_json::to_value(self)?;
         if let (Value::Object(all), Value::Object(changes)) = (&mut all, changes) {
@@ -99,13 +99,13 @@ impl Config {
 pub enum PagesEnd {
     /// The last page has no cursor.
     Null,
-    /// The last page has the cursor that it was asked for with.
+    /// The last page has the cursor with which it was requested.
     Repeated,
-    /// Every page has a new cursor, and after the last one the first one comes again.
+    /// Every page has a new cursor, and the first page follows the last one.
     Circle,
 }
 
-/// Delivery of callbacks, and how they go astray.
+/// Delivery of callbacks, and their faults.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Notifications {
@@ -115,15 +115,15 @@ pub struct Notifications {
     pub user: String,
     /// Password of Basic authentication.
     pub password: String,
-    /// Least and greatest delay, in milliseconds.
+    /// Shortest and longest delay, in milliseconds.
     pub delay_ms: (i64, i64),
-    /// Number of a thousand that never go out.
+    /// Number in a thousand that are never sent.
     pub lost_permille: u64,
-    /// Number that go out twice.
+    /// Number in a thousand that are sent twice.
     pub repeated_permille: u64,
-    /// Number that are accompanied by a forged one.
+    /// Number in a thousand that are accompanied by a forged one.
     pub forged_permille: u64,
-    /// Number of orders that are told of before they are answered.
+    /// Number of orders in a thousand that are notified before they are answered.
     pub early_permille: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Acts of payers, and of people at Pagar.me without the API.
+//! Actions of payers, and of people at Pagar.me outside the API.
 
 use super::charge::{Charge, Means, Status};
 use super::issue;
@@ -14,9 +14,9 @@ use crate::cielo::local_time;
 pub enum Unable {
     /// No such order or charge.
     Unknown,
-    /// It is too late, or not its time, or not that kind of charge.
+    /// It is too early, too late, or not a charge of this kind.
     NotNow,
-    /// More than there is, or nothing.
+    /// The amount is zero, or more than there is.
     Amount,
 }
 
@@ -31,17 +31,17 @@ impl std::fmt::Display for Unable {
 }
 
 impl Pagarme {
-    /// Plans the future of this code, from its next order on.
+    /// Plans the outcome of this code, from its next order on.
     pub fn plan(&mut self, code: &str, plan: Plan) {
         self.plans.insert(code.to_owned(), plan);
     }
 
-    /// Plans the future of the next order that has no plan. Plans queue up.
+    /// Plans the outcome of the next order that has no plan. Plans queue up.
     pub fn plan_next(&mut self, plan: Plan) {
         self.next_plans.push_back(plan);
     }
 
-    /// Has the payer pay a PIX or boleto: what is asked for, within its time.
+    /// Has the payer pay a PIX or boleto: the requested amount, in time.
     pub fn pay(&mut self, charge: &str, now_ms: i64) -> Result<(), Unable> {
         let charge = self.known(charge)?;
         let (id, amount_cents, is_late) =
@@ -49,7 +49,7 @@ impl Pagarme {
         if is_late { Err(Unable::NotNow) } else { self.pay_other_amount(&id, amount_cents, now_ms) }
     }
 
-    /// Has the payer pay another amount, or after the time.
+    /// Has the payer pay another amount, or pay late.
     pub fn pay_other_amount(&mut self, charge: &str, amount_cents: u64, now_ms: i64) -> Result<(), Unable> {
         let id = self.known(charge)?.id.clone();
         let end_to_end_id = end_to_end_id(&mut self.chance, now_ms);
@@ -79,7 +79,7 @@ impl Pagarme {
         Ok(())
     }
 
-    /// Brings a charge in processing to its end.
+    /// Ends a charge in processing.
     pub fn finish(&mut self, charge: &str, outcome: &Outcome, now_ms: i64) -> Result<(), Unable> {
         let charge = self.known(charge)?;
         if charge.status != Status::Processing {
@@ -96,7 +96,7 @@ impl Pagarme {
         Ok(())
     }
 
-    /// Tries a refused card again by itself, with success: what `auto_recovery` does unless it is false.
+    /// Retries a refused card successfully, as `auto_recovery` does unless it is false.
     pub fn recover(&mut self, charge: &str, now_ms: i64) -> Result<(), Unable> {
         let charge = self.known(charge)?;
         if charge.card().is_none() || charge.status != Status::Failed {
@@ -108,7 +108,7 @@ impl Pagarme {
         Ok(())
     }
 
-    /// Captures at the dashboard: this much, or all.
+    /// Captures at the dashboard: this amount, or everything.
     pub fn capture_at_desk(&mut self, charge: &str, amount: Option<u64>, now_ms: i64) -> Result<(), Unable> {
         let charge = self.known(charge)?;
         let amount_cents = amount.unwrap_or(charge.amount_cents);
@@ -124,7 +124,7 @@ impl Pagarme {
         Ok(())
     }
 
-    /// Cancels at the dashboard: this much of what was paid, or all; what nobody paid only in whole.
+    /// Cancels at the dashboard: this part of the paid amount, or everything; an unpaid charge only as a whole.
     pub fn cancel_at_desk(&mut self, charge: &str, amount: Option<u64>, now_ms: i64) -> Result<(), Unable> {
         let charge = self.known(charge)?;
         let id = charge.id.clone();
@@ -148,7 +148,7 @@ impl Pagarme {
         Ok(())
     }
 
-    /// Has the holder dispute this much of a charge, or all.
+    /// Has the holder dispute this amount of a charge, or everything.
     pub fn chargeback(&mut self, charge: &str, amount: Option<u64>, now_ms: i64) -> Result<(), Unable> {
         let charge = self.known(charge)?;
         let id = charge.id.clone();
@@ -188,7 +188,7 @@ impl Pagarme {
         Ok(())
     }
 
-    /// Ends a dispute in the merchant's favour as far as payables show it: the charge's status stays.
+    /// Ends a dispute in the merchant's favour only in the payables: the charge's status does not change.
     pub fn win_in_payables(&mut self, charge: &str, now_ms: i64) -> Result<(), Unable> {
         let charge = self.known(charge)?;
         let id = charge.id.clone();
@@ -211,7 +211,7 @@ impl Pagarme {
         Ok(())
     }
 
-    /// Ends the time of a charge that waits.
+    /// Ends the time of a waiting charge.
     pub(super) fn lapse(&mut self, id: &str, now_ms: i64) {
         let Some(charge) = self.charges.get_mut(id).filter(|charge| charge.status == Status::Pending) else {
             return;
@@ -226,7 +226,7 @@ impl Pagarme {
         self.announce(id, Event::Failed, now_ms);
     }
 
-    /// Makes another order of the same code, in the same state: its id is answered nowhere.
+    /// Creates another order with the same code, in the same state. No answer contains its id.
     pub fn make_again(&mut self, charge: &str, now_ms: i64) -> Result<(), Unable> {
         let charge = self.known(charge)?.clone();
         let Some(order) = self.orders.get(&charge.order_id).cloned() else { return Err(Unable::Unknown) };
@@ -247,7 +247,7 @@ impl Pagarme {
         Ok(())
     }
 
-    /// Sends a callback that is somebody else's.
+    /// Sends a forged callback.
     pub fn forge(&mut self, charge: &str, forgery: Forgery, now_ms: i64) -> Result<(), Unable> {
         let id = self.known(charge)?.id.clone();
         let Some(told) = self.told(&id, Event::Paid) else { return Err(Unable::Unknown) };
@@ -255,7 +255,7 @@ impl Pagarme {
         Ok(())
     }
 
-    /// Sends a callback once more, or of something that did not change.
+    /// Sends a callback again, or about something that did not change.
     pub fn notify(&mut self, charge: &str, now_ms: i64) -> Result<(), Unable> {
         let id = self.known(charge)?.id.clone();
         self.announce_at_once(&id, now_ms);

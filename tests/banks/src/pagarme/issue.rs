@@ -1,4 +1,4 @@
-//! Makes orders: has cards authorised, issues PIX charges and boletos.
+//! Creates orders: authorises cards, issues PIX charges and boletos.
 
 use chrono::Days;
 
@@ -11,10 +11,10 @@ use super::{Pagarme, Timer, show};
 use crate::cielo::bar_code::{self, Bank};
 use crate::cielo::{br_code, local_time};
 
-/// Time that an answer takes whose callback comes before it, in milliseconds.
+/// Delay of an answer that its callback precedes, in milliseconds.
 const AFTER_ITS_NOTICE_MS: u64 = 1_500;
 
-/// Document that the test account's check against fraud refuses.
+/// Document that the test account's fraud check refuses.
 const REPROVED_DOCUMENT: &str = "11111111111";
 
 /// Outcome of a new card charge by the values of the test account (docs.pagar.me, "Simulador").
@@ -33,7 +33,7 @@ fn by_test_values(card: &WantedCard, document: &str) -> (Outcome, Option<bool>) 
 }
 
 impl Pagarme {
-    /// Takes a request for an order. Returns the answer, and the time that it takes.
+    /// Handles a request for an order. Returns the answer and its delay.
     pub(super) fn create(&mut self, body: &[u8], now_ms: i64) -> (Answer, u64) {
         let wanted = match Wanted::read(body, &self.config, now_ms) {
             Ok(wanted) => wanted,
@@ -55,7 +55,7 @@ impl Pagarme {
         (answer, 0)
     }
 
-    /// Makes order and charge. Returns the charge's id.
+    /// Creates an order and its charge. Returns the charge's id.
     fn make(&mut self, wanted: Wanted, now_ms: i64) -> String {
         let lags = self.chance.per_mille(self.config.list_lag_permille);
         let lag_ms = if lags { self.config.list_lag_ms } else { 0 };
@@ -262,7 +262,7 @@ impl Pagarme {
     }
 }
 
-/// Returns what is kept of a card.
+/// Returns the part of a card that is stored.
 fn kept(card: WantedCard) -> Card {
     let brand = match card.number.as_bytes() {
         [b'4', ..] => "Visa",
@@ -284,7 +284,7 @@ fn kept(card: WantedCard) -> Card {
     }
 }
 
-/// Returns the last day on which a boleto is taken.
+/// Returns the last day on which a boleto can be paid.
 pub(super) fn last_day(boleto: &Boleto) -> chrono::NaiveDate {
     boleto.due.checked_add_days(Days::new(boleto.payable_after_days)).unwrap_or(boleto.due)
 }

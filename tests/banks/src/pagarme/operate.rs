@@ -1,4 +1,4 @@
-//! Captures, voids and refunds, asked for over the API.
+//! Captures, voids and refunds through the API.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 const CARD_REFUND_WINDOW_MS: i64 = 360 * DAY_MS;
 const PIX_REFUND_WINDOW_MS: i64 = 90 * DAY_MS;
 
-/// Tries to cancel one PIX charge before there may be only one in a quarter of an hour.
+/// Maximum number of requests to cancel one PIX charge before only one in a quarter of an hour is accepted.
 const PIX_CANCEL_TRIES: usize = 10;
 const PIX_CANCEL_PAUSE_MS: i64 = 15 * 60 * 1_000;
 
@@ -22,9 +22,9 @@ const PIX_CANCEL_PAUSE_MS: i64 = 15 * 60 * 1_000;
 #[derive(Debug, Clone)]
 enum Step {
     Capture(u64, Vec<Share>),
-    /// Lets go of an authorisation, or withdraws an unpaid charge.
+    /// Releases an authorisation, or withdraws an unpaid charge.
     Release,
-    /// Gives this much back.
+    /// Refunds this amount.
     Refund(u64),
 }
 
@@ -42,7 +42,7 @@ impl Pagarme {
         let shares = if has_rules {
             order::shares_of_capture(&asked, amount, &self.config)
         } else if charge.shares.len() > 1 && amount < charge.amount_cents {
-            // The rules of the order are of another amount.
+            // The order's rules are for another amount.
             None
         } else {
             Some(vec![Share {
@@ -91,7 +91,7 @@ impl Pagarme {
         }
     }
 
-    /// Ends a failure that happens once.
+    /// Ends a failure that happens only once.
     fn spend(&mut self, id: &str, step: &Step) {
         let code = self.charges.get(id).map(|charge| charge.code.clone()).unwrap_or_default();
         if let Some(plan) = self.plans.get_mut(&code) {
@@ -134,7 +134,7 @@ impl Pagarme {
         self.announce(id, Event::Paid, now_ms);
     }
 
-    /// Lets go of a card's limit, or withdraws what nobody paid.
+    /// Releases a card's limit, or withdraws an unpaid charge.
     pub(super) fn release(&mut self, id: &str, now_ms: i64) {
         let Some(charge) = self.charges.get_mut(id) else { return };
         let amount_cents = charge.amount_cents;
@@ -145,7 +145,7 @@ impl Pagarme {
         self.announce(id, Event::Canceled, now_ms);
     }
 
-    /// Gives money back. The last of it ends the charge: a card's as voided on the day of its capture.
+    /// Refunds money. The last refund ends the charge: a card's as voided on the day of its capture.
     pub(super) fn give_back(&mut self, id: &str, amount_cents: u64, now_ms: i64) {
         let Some(charge) = self.charges.get_mut(id) else { return };
         charge.canceled_cents = charge.canceled_cents.saturating_add(amount_cents);
@@ -168,7 +168,7 @@ impl Pagarme {
         self.announce(id, if is_whole { Event::Refunded } else { Event::PartlyCanceled }, now_ms);
     }
 
-    /// Gives back what is due to be by now, or fails to.
+    /// Performs the refunds that are due, or makes them fail.
     pub(super) fn settle_refunds(&mut self, id: &str, now_ms: i64) {
         let Some(charge) = self.charges.get_mut(id) else { return };
         let (due, later): (Vec<_>, Vec<_>) =
@@ -212,7 +212,7 @@ fn asked(body: &[u8]) -> Option<Value> {
     if body.is_empty() { Some(Value::Null) } else { serde_json::from_slice(body).ok() }
 }
 
-/// Returns the amount that was asked for, or all; none if it is no amount.
+/// Returns the requested amount, or everything; `None` if it is not a valid amount.
 fn amount_of(asked: &Value, all: u64) -> Option<u64> {
     match asked.get("amount") {
         None | Some(Value::Null) => Some(all),

@@ -1,4 +1,4 @@
-//! A request for an order, read strictly: all that is wrong with it is told at once, by field.
+//! A request for an order, read strictly: all its errors are reported at once, by field.
 //!
 //! Sizes and obligatory fields: docs.pagar.me, "Criar pedido", and the official plugins (ecommerce-module-core).
 
@@ -13,7 +13,7 @@ use crate::cielo::local_time;
 /// Banks of boletos.
 const BANKS: [&str; 9] = ["001", "033", "104", "197", "198", "237", "341", "376", "745"];
 
-/// Order as it was asked for.
+/// Requested order.
 pub(crate) struct Wanted {
     pub(crate) code: String,
     pub(crate) items: Value,
@@ -26,7 +26,7 @@ pub(crate) struct Wanted {
     pub(crate) gateway_refusal: Option<&'static str>,
 }
 
-/// By which means.
+/// Requested means of payment.
 pub(crate) enum WantedMeans {
     Card(WantedCard),
     Pix { expires_in_s: i64 },
@@ -90,7 +90,7 @@ impl<'a> Object<'a> {
         all.into_iter().flatten().map(|one| Self(one.as_object())).collect()
     }
 
-    /// Checks that a text is there, and no longer than this.
+    /// Checks that a text is present, and no longer than this.
     fn needs(self, name: &str, longest: usize, at: &str, faulty: &mut Faulty) -> String {
         let text = self.text(name).unwrap_or_default();
         faulty.unless(!text.is_empty(), &format!("{at}.{name}"), &format!("The {name} field is required."));
@@ -137,7 +137,7 @@ impl Wanted {
     }
 }
 
-/// Returns the sum of the items, and whether one of them has no code.
+/// Returns the sum of the items, and true if one of them has no code.
 fn items(order: Object<'_>, faulty: &mut Faulty) -> (u64, bool) {
     let items = order.list("items");
     faulty.unless(!items.is_empty(), "order.items", "The items field is required.");
@@ -282,8 +282,8 @@ fn boleto(payment: Object<'_>, now_ms: i64, faulty: &mut Faulty) -> Option<Wante
     })
 }
 
-/// Returns the shares that rules make of this amount, and why the gateway refuses them. Without rules all is the
-/// account's own.
+/// Returns the shares that rules give of this amount, and the gateway's reason for refusing them. Without rules, the
+/// account's own recipient gets everything.
 fn shares(
     payment: Object<'_>,
     amount_cents: u64,
@@ -323,14 +323,14 @@ fn shares(
     (shares, refusal)
 }
 
-/// Reads the shares that a capture sends again.
+/// Reads the shares in a capture.
 pub(crate) fn shares_of_capture(body: &Value, amount_cents: u64, config: &Config) -> Option<Vec<Share>> {
     let mut faulty = Faulty::default();
     let (shares, refusal) = shares(Object(body.as_object()), amount_cents, config, &mut faulty);
     (faulty.is_empty() && refusal.is_none()).then_some(shares)
 }
 
-/// Returns the customer as Pagar.me repeats him.
+/// Returns the customer as Pagar.me repeats it.
 fn echoed(customer: Object<'_>) -> Value {
     let mut echo = Map::new();
     for name in ["name", "email", "document", "document_type", "type", "phones", "address"] {

@@ -1,4 +1,4 @@
-//! Callbacks on their way out, and what goes wrong with them.
+//! Callbacks to be sent, and their faults.
 
 use std::collections::BTreeMap;
 
@@ -42,15 +42,15 @@ impl Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forgery {
-    /// Its password is another.
+    /// Its password is wrong.
     WrongPassword,
     /// It has no authentication.
     NoPassword,
-    /// It is of a charge that is not there.
+    /// It is about a charge that does not exist.
     UnknownCharge,
-    /// It is no JSON.
+    /// It is not JSON.
     Unreadable,
-    /// It tells of money that never came.
+    /// It reports money that never came.
     FalsePayment,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Told {
     pub(crate) data: Value,
 }
 
-/// Callbacks by the time at which they go.
+/// Callbacks by the time at which they are sent.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     due: BTreeMap<(i64, u64), Notice>,
@@ -75,7 +75,7 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Sends a callback, as far as the configuration lets it through.
+    /// Sends a callback, with the faults of the configuration.
     pub(crate) fn announce(&mut self, config: &Notifications, chance: &mut Chance, told: &Told, now_ms: i64) {
         let genuine = notice(config, chance, told, now_ms);
         if !chance.per_mille(config.lost_permille) {
@@ -103,7 +103,7 @@ impl Outbox {
         self.send(notice, now_ms);
     }
 
-    /// Sends a callback that is somebody else's.
+    /// Sends a forged callback.
     pub(crate) fn forge(
         &mut self,
         config: &Notifications,
@@ -142,13 +142,13 @@ impl Outbox {
         self.send(forged, now_ms);
     }
 
-    /// Takes those that are due by now, each once.
+    /// Takes the callbacks that are due, each once.
     pub(crate) fn take(&mut self, now_ms: i64) -> Vec<Notice> {
         let later = self.due.split_off(&(now_ms.saturating_add(1), 0));
         std::mem::replace(&mut self.due, later).into_values().collect()
     }
 
-    /// Returns the time at which the next one goes.
+    /// Returns the time of the next callback.
     pub(crate) fn next_ms(&self) -> Option<i64> {
         self.due.keys().next().map(|(at, _)| *at)
     }

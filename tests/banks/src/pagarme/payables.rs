@@ -1,4 +1,4 @@
-//! Payables: what each recipient gets, instalment by instalment, and what is taken back of it.
+//! Payables: the share of each recipient in each instalment, and amounts that are taken back.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use super::show::moment;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
-/// History that lists reach back: 24 months.
+/// Age up to which payables are listed: 24 months.
 const HISTORY_MS: i64 = 730 * DAY_MS;
 
 /// One payable.
@@ -35,8 +35,8 @@ pub(crate) struct Payable {
 }
 
 impl Pagarme {
-    /// Books what came in: a line for each instalment and recipient. Whoever pays the fee pays it instalment by
-    /// instalment.
+    /// Books incoming money: a line for each instalment and recipient. The recipient with the fee pays it in
+    /// instalments.
     pub(super) fn book_credit(&mut self, id: &str, now_ms: i64) {
         let Some(charge) = self.charges.get(id).cloned() else { return };
         let instalments = charge.card().map_or(1, |card| card.instalments.max(1));
@@ -70,7 +70,7 @@ impl Pagarme {
         }
     }
 
-    /// Books money that goes back, from each recipient in proportion; the own one makes up for what is left.
+    /// Books returned money, from each recipient in proportion; the account's own recipient pays the remainder.
     pub(super) fn book_back(&mut self, id: &str, kind: &'static str, amount_cents: u64, now_ms: i64) {
         let Some(charge) = self.charges.get(id).cloned() else { return };
         let sign = if kind == "chargeback_refund" { 1 } else { -1 };
@@ -122,7 +122,7 @@ impl Pagarme {
         });
     }
 
-    /// Anticipates what a charge is still owed: it is paid now, for a fee.
+    /// Anticipates the open payables of a charge: they are paid now, for a fee.
     pub(super) fn anticipate(&mut self, id: &str, fee_cents: i64, now_ms: i64) {
         let own = &self.config.own_recipient;
         let of_charge = self.payables.iter_mut().filter(|payable| payable.charge_id.as_deref() == Some(id));
@@ -235,7 +235,7 @@ fn json_of(payable: &Payable, now_ms: i64) -> Value {
     })
 }
 
-/// Cuts an amount into parts; the first has what is left of the division.
+/// Divides an amount into parts; the first one gets the remainder.
 fn parts(whole: u64, count: u64) -> Vec<u64> {
     let each = whole.checked_div(count).unwrap_or(whole);
     let rest = whole.saturating_sub(each.saturating_mul(count));
@@ -246,7 +246,7 @@ fn signed(cents: u64) -> i64 {
     i64::try_from(cents).unwrap_or(i64::MAX)
 }
 
-/// Reads a date or a moment.
+/// Reads a date or a timestamp.
 fn at(text: &str) -> Option<i64> {
     let moment = DateTime::parse_from_rfc3339(text).ok().map(|at| at.timestamp_millis());
     let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_hms_opt(0, 0, 0);

@@ -1,18 +1,18 @@
-//! Plan of an order, where a test wants more than chance and the test cards.
+//! Plan of an order, for tests that need more than chance and the test cards.
 
 use serde::Deserialize;
 
-/// Future of one order's charge.
+/// Outcome of one order's charge.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Plan {
-    /// Outcome of the order; none: the test values decide.
+    /// Outcome of the order; if absent, the test values decide.
     pub outcome: Option<Outcome>,
-    /// Failure of a capture; none: it works.
+    /// Failure of a capture; if absent, it does not fail.
     pub capture: Option<Failure>,
-    /// Failure of a void or refund; none: it works.
+    /// Failure of a void or refund; if absent, it does not fail.
     pub cancel: Option<Failure>,
-    /// True if a refund that is pending fails in the end.
+    /// True if a pending refund fails in the end.
     pub refund_fails_later: bool,
     /// Fault of the code of a PIX or boleto.
     pub wrong_code: Option<WrongCode>,
@@ -33,9 +33,9 @@ pub enum Outcome {
         #[serde(default)]
         brand_code: Option<String>,
     },
-    /// Refused by the check against fraud.
+    /// Refused by the fraud check.
     Reprove,
-    /// Checked against fraud until somebody [finishes](super::Pagarme::finish) it.
+    /// In the fraud check until somebody [finishes](super::Pagarme::finish) it.
     Analyze,
     /// In processing until somebody finishes it.
     Process,
@@ -48,31 +48,31 @@ pub enum Outcome {
     },
 }
 
-/// Failure of an operation: answered with this status, and done all the same or not.
+/// Failure of an operation: answered with this status, whether it was done or not.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Failure {
     /// HTTP status, such as 412.
     pub status: u16,
-    /// True if it was done all the same.
+    /// True if it was done nevertheless.
     #[serde(default)]
     pub was_done: bool,
-    /// True if it happens once only.
+    /// True if it happens only once.
     #[serde(default)]
     pub is_once: bool,
 }
 
-/// Fault of a code that a payer is to be shown.
+/// Fault in a code to pay with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WrongCode {
-    /// It is of another amount.
+    /// It has another amount.
     OtherAmount,
     /// Its check digits are wrong.
     WrongCheck,
-    /// It is no code at all.
+    /// It is not a code.
     Garbage,
-    /// It is not there.
+    /// It is missing.
     Missing,
     /// It is due on another day (boletos).
     OtherDay,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::Pagarme;
 use super::charge::{Boleto, Card, Charge, Means, Order, Pix, Share, Status, Transaction};
 
-/// Returns a moment as Pagar.me writes it.
+/// Writes a timestamp in Pagar.me's format.
 pub(super) fn moment(ms: i64) -> String {
     DateTime::from_timestamp_millis(ms).unwrap_or_default().format("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

@@ -11,10 +11,10 @@ use hyper::body::{Bytes, Incoming};
 use super::Shared;
 use crate::{Counterparty, Reply, Request, Response};
 
-/// No honest request is longer.
+/// Maximum length of a body.
 const LONGEST_BODY: usize = 1024 * 1024;
 
-/// The connection is to be cut.
+/// Error that cuts the connection.
 #[derive(Debug)]
 pub(super) struct Cut;
 
@@ -46,7 +46,7 @@ pub(super) async fn answer<C: Counterparty>(
             Ok(write(response))
         }
         Reply::Reset => Err(Cut),
-        // Until the client goes.
+        // Waits until the client disconnects.
         Reply::Silence => std::future::pending().await,
     }
 }

@@ -1,4 +1,4 @@
-//! Sends the counterparty's notices to where they belong.
+//! Delivery of the counterparty's notices.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -20,17 +20,17 @@ use super::Shared;
 use crate::certificates::Certificates;
 use crate::{Counterparty, Notice};
 
-/// Interval of the search for notices that become due without anything being done.
+/// Interval of the search for notices that become due without an action.
 const EVERY: Duration = Duration::from_millis(20);
 const TIME_OUT: Duration = Duration::from_secs(10);
 
-/// A connection that is kept, and where it goes.
+/// A kept connection and its target.
 struct Kept {
     origin: String,
     connection: SendRequest<Full<Bytes>>,
 }
 
-/// The bank as a client: it shows its own certificate and trusts its own authority.
+/// Returns the TLS configuration of the bank as a client: it presents its own certificate and trusts its own authority.
 pub(super) fn client(certificates: &Certificates) -> io::Result<Arc<ClientConfig>> {
     let (chain, key) = certificates.server().read()?;
     let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
@@ -103,7 +103,7 @@ impl<C> Shared<C> {
     }
 }
 
-/// The status that it was answered with.
+/// Posts a notice, and returns the status of the answer.
 async fn post(
     kept: &mut Option<Kept>,
     client: Option<&Arc<ClientConfig>>,

@@ -1,4 +1,4 @@
-//! The titles on the bank's books, and what was paid for them.
+//! The titles in the bank's books, and the payments for them.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) struct Title {
     pub(super) fields: Map<String, Value>,
     pub(super) bar_code: String,
     pub(super) pix_code: Option<String>,
-    /// True if a code was asked for and could not be made.
+    /// True if a code was requested but could not be created.
     pub(super) pix_rejected: bool,
     pub(super) status: Status,
     pub(super) history: Vec<Line>,
@@ -47,7 +47,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// As the bank spells it.
+    /// Returns the bank's spelling.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Open => "Em Aberto",
@@ -56,7 +56,7 @@ impl Status {
         }
     }
 
-    /// `codigoSituacao` of the list by payer.
+    /// Returns `codigoSituacao` in the list by payer.
     pub(super) const fn code(self) -> u64 {
         match self {
             Self::Open => 1,
@@ -88,9 +88,9 @@ pub(super) struct Payment {
 pub(super) enum PaymentState {
     /// The payer's bank accepted it, and may still take it back.
     Accepted,
-    /// The money came.
+    /// The money came in.
     Settled {
-        /// Then.
+        /// Time of the settlement.
         at_ms: i64,
     },
     /// The payer's bank took it back.
@@ -102,16 +102,16 @@ pub(super) enum PaymentState {
 pub struct Account {
     /// `seuNumero`.
     pub your_number: String,
-    /// Amount that was registered.
+    /// Registered amount.
     pub amount_cents: u64,
-    /// Status of it.
+    /// Status of the title.
     pub status: Status,
     /// Payments that came in for it.
     pub paid_cents: Vec<u64>,
 }
 
 impl Books {
-    /// A number for titles, payments and codes alike.
+    /// Returns the next number, which titles, payments and codes share.
     pub(super) fn next_number(&mut self) -> u64 {
         self.count += 1;
         self.count

@@ -1,4 +1,4 @@
-//! The bank's ways: its customer, what it does slowly or badly, and how it spells its answers.
+//! Configuration of the bank: its customer, delays, faults and spellings.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,11 +12,11 @@ const FORMS: [TokenForm; 1] = [TokenForm::FormNoSecret];
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Config {
-    /// Client that may ask for tokens; also the value of the header `client_id`.
+    /// Client that may request tokens; also the value of the header `client_id`.
     pub client_id: String,
     /// Lifetime of a token.
     pub token_ttl_s: i64,
-    /// Tokens that are good for ever, as the portal gives them for the sandbox.
+    /// Tokens that never expire, such as those from the portal for the sandbox.
     pub fixed_tokens: Vec<String>,
     /// `numeroCliente`.
     pub customer: u64,
@@ -38,17 +38,17 @@ pub struct Config {
     pub bar_code: BarCode,
     /// Place of the boleto in an answer.
     pub shape: Shape,
-    /// The status of a registration that was done: 200; an SDK saw 404.
+    /// Status of a successful registration: 200; an SDK saw 404.
     pub registered_status: u16,
     /// The status of a refused second registration.
     pub duplicate_status: u16,
-    /// Its words.
+    /// Text of a refused second registration.
     pub duplicate_text: String,
     /// True if a second title with the same `seuNumero` is refused too.
     pub refuses_same_your_number: bool,
-    /// True if `tipoHistorico` is a number, as in the portal's example; else it is text, as in its model.
+    /// True if `tipoHistorico` is a number, as in the portal's example; otherwise it is text, as in its model.
     pub history_as_number: bool,
-    /// True if the history's settlement line names no amount.
+    /// True if the settlement line in the history has no amount.
     pub history_without_amount: bool,
     /// Time for which a new title is not found, in milliseconds.
     pub read_lag_ms: i64,
@@ -56,29 +56,29 @@ pub struct Config {
     pub fee_cents: u64,
     /// Time from an accepted payment to the settlement of its title.
     pub settles_after_ms: i64,
-    /// Of a thousand registered titles so many are paid before the registration is answered.
+    /// Number of registered titles in a thousand that are paid before the registration is answered.
     pub paid_before_answer_permille: u64,
     /// Time for which an ordered list of movements is not ready.
     pub movements_after_ms: i64,
     /// The records of one file of such a list.
     pub records_in_file: usize,
-    /// Form and fate of callbacks.
+    /// Form of callbacks, and their faults.
     pub callbacks: Callbacks,
-    /// The same seed throws the same dice.
+    /// Seed of all random behaviour.
     pub seed: u64,
 }
 
-/// Form and fate of callbacks.
+/// Form of callbacks, and their faults.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Callbacks {
     /// Time from the event to the callback.
     pub after_ms: i64,
-    /// Of a thousand so many never go out.
+    /// Number in a thousand that are never sent.
     pub lost_permille: u64,
-    /// Of a thousand so many go out twice.
+    /// Number in a thousand that are sent twice.
     pub repeated_permille: u64,
-    /// Of a thousand registered titles so many are called paid, although nobody paid them.
+    /// Number of registered titles in a thousand that are reported as paid, although nobody paid them.
     pub forged_permille: u64,
     /// `baixaRealizadaEmContigencia`, as some documents spell it.
     pub misspelt: bool,
@@ -90,9 +90,9 @@ pub struct Callbacks {
 pub enum PixCode {
     /// The BR Code of a charge with a due date.
     Good,
-    /// There is none, and the answer says why.
+    /// There is none, and the answer states the reason.
     Rejected,
-    /// One whose check digits are wrong.
+    /// A code with wrong check digits.
     BadCrc,
 }
 
@@ -102,11 +102,11 @@ pub enum PixCode {
 pub enum BarCode {
     /// The title's.
     Good,
-    /// One whose check digit is wrong.
+    /// A code with a wrong check digit.
     WrongDigit,
-    /// One of another amount.
+    /// A code with another amount.
     OtherAmount,
-    /// One that is due on another day.
+    /// A code with another due date.
     OtherDay,
 }
 
@@ -157,7 +157,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns a number of the range as the bank wants it: followed by its check digit, if numbers have one.
+    /// Returns a number of the range in the bank's form: followed by its check digit, if numbers have one.
     pub(super) fn written(&self, number: u64) -> u64 {
         if !self.numbers_have_digit {
             return number;
@@ -170,7 +170,7 @@ impl Config {
         number * 10 + digit
     }
 
-    /// Client that gets tokens: the certificate is the secret.
+    /// Returns the client that gets tokens: its certificate is the secret.
     pub(super) fn client(&self) -> Client<'_> {
         Client {
             id: &self.client_id,
@@ -183,7 +183,7 @@ impl Config {
         }
     }
 
-    /// This configuration with the fields that `changes` has; `callbacks` too is changed field by field.
+    /// Returns this configuration with the fields of `changes`; `callbacks` is also changed field by field.
     pub fn changed(&self, changes: &Value) -> Result<Self, serde_json::Error> {
         let mut all = serde_json::to_value(self)?;
         merge(&mut all, changes);

@@ -1,4 +1,4 @@
-//! Acts of payers, and of the bank by itself.
+//! Actions of payers, and of the bank itself.
 
 use chrono::NaiveDate;
 use serde_json::{Map, Value, json};
@@ -16,16 +16,16 @@ const PAID_BEFORE_ANSWER_MS: u64 = 300;
 /// A payment that a payer makes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Paying {
-    /// On this day; today if none.
+    /// Day of the payment; today if absent.
     pub on: Option<NaiveDate>,
-    /// This much; what is owed on that day if none.
+    /// Paid amount; the amount owed on that day if absent.
     pub cents: Option<u64>,
-    /// By the code of the hybrid boleto.
+    /// True if it is paid with the code of the hybrid boleto.
     pub by_pix: bool,
 }
 
 impl SicoobBank {
-    /// A payer pays; the payer's bank tells at once, the money comes later. Returns the payment's id.
+    /// Has a payer pay: the payer's bank reports it at once, the money comes later. Returns the payment's id.
     ///
     /// A title that was paid or withdrawn is refused: use [`SicoobBank::pay_anyway`].
     pub fn pay(&mut self, number: u64, paying: Paying, now_ms: i64) -> Result<u64, String> {
@@ -41,7 +41,7 @@ impl SicoobBank {
         self.pay_anyway(number, paying, now_ms)
     }
 
-    /// A payment comes in that was under way while the title was paid otherwise, or withdrawn, or too late.
+    /// Receives a payment that was under way while the title was paid otherwise or withdrawn, or that is late.
     pub fn pay_anyway(&mut self, number: u64, paying: Paying, now_ms: i64) -> Result<u64, String> {
         self.advance(now_ms);
         let id = self.books.next_number();
@@ -64,7 +64,7 @@ impl SicoobBank {
         Ok(id)
     }
 
-    /// The payer's bank takes back the newest payment that is not settled, for this motive.
+    /// Has the payer's bank take back the newest unsettled payment, for this motive.
     pub fn cancel_payment(&mut self, number: u64, motive: u64, now_ms: i64) -> Result<(), String> {
         self.advance(now_ms);
         let title = self.books.titles.get_mut(&number).ok_or("no such title")?;
@@ -77,7 +77,7 @@ impl SicoobBank {
         Ok(())
     }
 
-    /// Somebody withdraws the title at the bank's desk, or the bank does when its time is over.
+    /// Withdraws the title at the bank's desk, or by the bank itself after its last day.
     pub fn write_off_at_desk(&mut self, number: u64, now_ms: i64) -> Result<(), String> {
         self.advance(now_ms);
         let title = self.books.titles.get_mut(&number).ok_or("no such title")?;
@@ -90,7 +90,7 @@ impl SicoobBank {
         Ok(())
     }
 
-    /// The bank takes a fee of a title.
+    /// Charges a fee for a title.
     pub fn charge_fee(&mut self, number: u64, cents: u64, now_ms: i64) -> Result<(), String> {
         let title = self.books.titles.get_mut(&number).ok_or("no such title")?;
         let text = format!("TARIFA - PERMANÊNCIA DE TÍTULO - R$ {}", reais(cents));
@@ -98,7 +98,7 @@ impl SicoobBank {
         Ok(())
     }
 
-    /// Another program of the customer has registered a title under this number.
+    /// Registers a title with this number for another program of the customer.
     pub fn take_number(&mut self, number: u64, now_ms: i64) -> Result<(), String> {
         let body = foreign(&self.config, number, local_time::day(now_ms));
         let form = Form::read(&body, &self.config).map_err(|problem| format!("{problem:?}"))?;
@@ -115,12 +115,12 @@ impl SicoobBank {
 
     pub(super) fn forge_by_chance(&mut self, number: u64, now_ms: i64) {
         if self.chance(self.config.callbacks.forged_permille) {
-            // The title is there: it was registered just now.
+            // The title exists: it was registered just now.
             self.forge(number, now_ms).unwrap_or_default();
         }
     }
 
-    /// Lets everything happen that is due by now: accepted payments settle.
+    /// Processes everything that is due: accepted payments settle.
     pub(super) fn advance(&mut self, now_ms: i64) {
         let wait_ms = self.config.settles_after_ms;
         let fee = self.config.fee_cents;
@@ -130,12 +130,12 @@ impl SicoobBank {
         }
     }
 
-    /// Does what a command names; see [`SicoobBank`].
+    /// Executes a command; see [`SicoobBank`].
     pub(super) fn command(&mut self, command: &Value, now_ms: i64) -> Result<Value, String> {
         let text = |name: &str| command.get(name).and_then(Value::as_str);
         let integer = |name: &str| command.get(name).and_then(Value::as_u64);
         let number = || -> Result<u64, String> {
-            // A server's control path calls what stands behind the command `txid`.
+            // A server's control path names the value after the command `txid`.
             let named = text("txid").and_then(|text| self.number_of(text));
             named.or_else(|| integer("number")).ok_or_else(|| "no such title".to_owned())
         };
@@ -186,7 +186,7 @@ impl SicoobBank {
         }
     }
 
-    /// The title with this number, or with this `seuNumero`.
+    /// Returns the number of the title with this number or this `seuNumero`.
     fn number_of(&self, name: &str) -> Option<u64> {
         let by_your_number = self.books.titles.values().find(|title| title.your_number == name);
         by_your_number.map(|title| title.number).or_else(|| name.parse().ok())
@@ -213,7 +213,7 @@ fn settle(title: &mut Title, now_ms: i64, wait_ms: i64, fee: u64, without_amount
     }
 }
 
-/// `{"on": "2026-12-01", "cents": 10000, "by": "pix"}`, each optional.
+/// Reads `{"on": "2026-12-01", "cents": 10000, "by": "pix"}`, each field optional.
 fn paying(command: &Value) -> Result<Paying, String> {
     let text = |name: &str| command.get(name).and_then(Value::as_str);
     let on = text("on").map(|text| text.parse().map_err(|_| "on is no day".to_owned())).transpose()?;
@@ -221,7 +221,7 @@ fn paying(command: &Value) -> Result<Paying, String> {
     Ok(Paying { on, cents, by_pix: text("by") == Some("pix") })
 }
 
-/// A title that is nobody's here.
+/// Returns the registration of a title that this service does not know.
 fn foreign(config: &super::Config, number: u64, today: NaiveDate) -> Value {
     json!({
         "numeroCliente": config.customer, "codigoModalidade": config.portfolio,

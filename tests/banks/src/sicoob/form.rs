@@ -1,4 +1,4 @@
-//! The body of a registration: what must be in it, and how long it may be.
+//! The body of a registration: its required fields, and their maximum lengths.
 //!
 //! Source: the model of `POST /boletos` in the portal, Cobrança Bancária v3.
 
@@ -14,11 +14,11 @@ const KINDS: [&str; 30] = [
     "CH", "DM", "DMI", "DS", "DSI", "DR", "LC", "NCC", "NCE", "NCI", "NCR", "NP", "NPR", "TM", "TS", "NS",
     "RC", "FAT", "ND", "AP", "ME", "PC", "NF", "DD", "CC", "BDP", "OU", "CPR", "WR", "DAE",
 ];
-/// The ends of the sentences that name a discount's fields.
+/// Endings of the names of a discount's fields.
 const ORDINALS: [&str; 3] = ["Primeiro", "Segundo", "Terceiro"];
 const MOST_MESSAGES: usize = 5;
 
-/// A title as it was asked for.
+/// A requested title.
 pub(super) struct Form {
     pub(super) number: Option<u64>,
     pub(super) your_number: String,
@@ -28,11 +28,11 @@ pub(super) struct Form {
     pub(super) terms: Terms,
     pub(super) payer_document: String,
     pub(super) with_pix: bool,
-    /// All fields, as they came.
+    /// All fields, unchanged.
     pub(super) fields: Map<String, Value>,
 }
 
-/// One object of the body, and how its fields are read.
+/// One object of the body, with methods to read its fields.
 #[derive(Clone, Copy)]
 struct Fields<'a> {
     name: &'a str,
@@ -119,7 +119,7 @@ impl Form {
             payable_until,
             terms: terms(fields, amount_cents, due, payable_until)?,
             payer_document: payer(fields)?,
-            // 0 is what the contract says: this one says yes.
+            // 0 means the contract's setting, which is yes here.
             with_pix: fields.optional_integer("codigoCadastrarPIX")?.unwrap_or(0) != 2,
             fields: all.clone(),
         };
@@ -185,7 +185,7 @@ fn payer(fields: Fields<'_>) -> Result<String, Problem> {
     document(payer)
 }
 
-/// A CPF, or a CNPJ that may have letters since July 2026.
+/// Reads a CPF, or a CNPJ, which may have letters since July 2026.
 fn document(fields: Fields<'_>) -> Result<String, Problem> {
     let text = fields.text("numeroCpfCnpj", 14)?;
     let is_cpf = text.len() == 11 && text.bytes().all(|digit| digit.is_ascii_digit());
@@ -200,7 +200,7 @@ fn terms(
     due: NaiveDate,
     until: Option<NaiveDate>,
 ) -> Result<Terms, Problem> {
-    // dataVencimento < dataMulta ≤ dataLimitePagamento, and the same of dataJurosMora.
+    // dataVencimento < dataMulta ≤ dataLimitePagamento, and likewise for dataJurosMora.
     let after_due = |name: &str| -> Result<NaiveDate, Problem> {
         let day = fields.date(name)?;
         let is_right = day > due && until.is_none_or(|until| day <= until);

@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-/// Hundredths of a JSON number with at most two decimals; none of anything else, and of negative ones.
+/// Returns the hundredths of a JSON number with at most two decimals; `None` for anything else, and for negative
+/// numbers.
 pub(super) fn hundredths(value: &Value) -> Option<u64> {
     let text = value.as_number()?.to_string();
     let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
-    // Zeros behind the second decimal mean nothing.
+    // Zeros after the second decimal mean nothing.
     let decimals = decimals.trim_end_matches('0');
     let is_digits = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());
     if whole.is_empty() || decimals.len() > 2 || !is_digits(whole) || !is_digits(decimals) {
@@ -15,18 +16,18 @@ pub(super) fn hundredths(value: &Value) -> Option<u64> {
     format!("{whole}{decimals:0<2}").parse().ok()
 }
 
-/// The JSON number of so many hundredths.
+/// Returns the JSON number with this many hundredths.
 pub(super) fn number(hundredths: u64) -> Value {
     let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// `1.234,56`.
+/// Writes `1.234,56`.
 pub(super) fn reais(cents: u64) -> String {
     format!("{},{:02}", grouped(cents / 100), cents % 100)
 }
 
-/// `1.500.000`.
+/// Writes `1.500.000`.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let first = digits.len() % 3;

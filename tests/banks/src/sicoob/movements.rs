@@ -1,4 +1,4 @@
-//! Lists of movements: ordered, waited for, downloaded as a ZIP of JSON in base64.
+//! Lists of movements: ordered, awaited, and downloaded as a ZIP of JSON in base64.
 
 use std::io::{Cursor, Write as _};
 
@@ -19,7 +19,7 @@ use crate::query::Query;
 
 const SETTLED: u64 = 5;
 const WRITTEN_OFF: u64 = 6;
-/// The longest period of one order.
+/// Longest period of one order, in days.
 const MOST_DAYS: i64 = 2;
 
 /// An ordered list.
@@ -32,7 +32,7 @@ pub(super) struct Order {
 }
 
 impl SicoobBank {
-    /// `POST /boletos/movimentacoes`.
+    /// Handles `POST /boletos/movimentacoes`.
     pub(super) fn order_movements(&mut self, body: &Value, now_ms: i64) -> Result<Response, Problem> {
         let refused = |name: &str| Problem::data(format!("O campo {name} é inválido."));
         if body.get("numeroCliente").and_then(Value::as_u64) != Some(self.config.customer) {
@@ -40,7 +40,7 @@ impl SicoobBank {
         }
         let kind = body.get("tipoMovimento").and_then(Value::as_u64).filter(|kind| (1..=6).contains(kind));
         let kind = kind.ok_or_else(|| refused("tipoMovimento"))?;
-        // A day, or an instant that begins with it.
+        // A day, or an instant that begins with one.
         let day = |name: &str| -> Result<NaiveDate, Problem> {
             let text = body.get(name).and_then(Value::as_str).and_then(|text| text.get(..10));
             text.and_then(|text| text.parse().ok()).ok_or_else(|| refused(name))
@@ -61,7 +61,7 @@ impl SicoobBank {
         ))
     }
 
-    /// `GET /boletos/movimentacoes`.
+    /// Handles `GET /boletos/movimentacoes`.
     pub(super) fn ordered_movements(&self, query: &Query, now_ms: i64) -> Result<Response, Problem> {
         let order = self.order(query)?;
         if order.ready_ms > now_ms {
@@ -81,7 +81,7 @@ impl SicoobBank {
         ))
     }
 
-    /// `GET /boletos/movimentacoes/download`.
+    /// Handles `GET /boletos/movimentacoes/download`.
     pub(super) fn download_movements(&self, query: &Query, now_ms: i64) -> Result<Response, Problem> {
         let order = self.order(query)?;
         let file: Option<usize> = query.get("idArquivo").and_then(|text| text.parse().ok());

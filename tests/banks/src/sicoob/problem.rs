@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::Response;
 
-/// An error of the API. Its codes are made up: nobody publishes them.
+/// An error of the API. Its codes are fictitious: the real ones are not published.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Problem {
     status: u16,
@@ -12,12 +12,12 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    /// The bank's rules forbid it.
+    /// Returns the error of a request that violates the bank's rules.
     pub(super) fn business(text: impl Into<String>) -> Self {
         Self { status: 400, text: text.into() }
     }
 
-    /// A field is missing, or is not as it must be.
+    /// Returns the error of a missing or invalid field.
     pub(super) fn data(text: impl Into<String>) -> Self {
         Self { status: 406, text: text.into() }
     }

@@ -1,4 +1,4 @@
-//! Amount that is owed for a title on a day, as the bank computes it.
+//! Amount that is owed for a title on a day, computed independently for the bank.
 
 use chrono::{Datelike as _, Days, NaiveDate, Weekday};
 
@@ -10,9 +10,9 @@ pub(super) struct Terms {
     pub(super) discounts: Vec<(NaiveDate, u64)>,
     pub(super) fine: Fine,
     pub(super) interest: Interest,
-    /// From this day interest counts.
+    /// First day of interest.
     pub(super) interest_from: Option<NaiveDate>,
-    /// From this day the fine counts.
+    /// First day of the fine.
     pub(super) fine_from: Option<NaiveDate>,
     pub(super) rebate_cents: u64,
 }
@@ -42,8 +42,8 @@ pub(super) enum Interest {
 }
 
 impl Terms {
-    /// Returns what a payer pays on this day for a title of this amount that is due then. A title that is due on a
-    /// weekend can be paid as it is on the next working day (Lei 7.089/1983); the bank here knows no holidays.
+    /// Returns the amount that a payer owes on this day for a title with this amount and due date. A title that is due
+    /// on a weekend can be paid unchanged on the next working day (Lei 7.089/1983); this bank knows no holidays.
     pub(super) fn owed_cents(&self, amount_cents: u64, due: NaiveDate, day: NaiveDate) -> u64 {
         let amount_cents = amount_cents.saturating_sub(self.rebate_cents);
         if day > working_day(due) {
@@ -86,7 +86,7 @@ fn percent(amount_cents: u64, hundredths: u64) -> u64 {
     (amount_cents * hundredths + 5_000) / 10_000
 }
 
-/// This day, or the Monday after a weekend.
+/// Returns this day, or the Monday after a weekend.
 fn working_day(day: NaiveDate) -> NaiveDate {
     let days = match day.weekday() {
         Weekday::Sat => 2,

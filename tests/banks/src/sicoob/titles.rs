@@ -1,4 +1,4 @@
-//! Titles by the API: registered, read, changed, withdrawn.
+//! Titles through the API: registered, read, changed, withdrawn.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,15 +17,15 @@ use crate::chance::mixed;
 use crate::cielo::{bar_code, local_time};
 use crate::query::Query;
 
-/// `tipoHistorico` of what the bank takes for itself.
+/// `tipoHistorico` of the bank's fees.
 pub(super) const FEE: u64 = 1;
-/// Of the money that came.
+/// `tipoHistorico` of money that came in.
 pub(super) const SETTLEMENT: u64 = 6;
-/// Of all else here; the document names none of these.
+/// `tipoHistorico` of everything else here; the document names none of these.
 pub(super) const OTHER: u64 = 2;
 
 impl SicoobBank {
-    /// `POST /boletos`.
+    /// Handles `POST /boletos`.
     pub(super) fn register(&mut self, body: &Value, now_ms: i64) -> Result<Response, Problem> {
         let form = Form::read(body, &self.config)?;
         let number = match form.number {
@@ -61,7 +61,7 @@ impl SicoobBank {
         Problem::with_status(self.config.duplicate_status, self.config.duplicate_text.clone())
     }
 
-    /// The bank chooses from the end of the range, so that it seldom meets what its customer chooses.
+    /// Returns a free number from the end of the range, which rarely collides with a number of the customer.
     fn next_free(&self) -> u64 {
         let (first, last) = self.config.numbers;
         let mut written = (first..=last).rev().map(|number| self.config.written(number));
@@ -112,7 +112,7 @@ impl SicoobBank {
         }
     }
 
-    /// `GET /boletos`.
+    /// Handles `GET /boletos`.
     pub(super) fn read(&self, query: &Query, now_ms: i64) -> Result<Response, Problem> {
         self.check_customer(query)?;
         let Some(title) = self.asked_for(query)?.filter(|title| self.is_shown(title, now_ms)) else {
@@ -121,7 +121,7 @@ impl SicoobBank {
         Ok(Response::json(200, &self.shaped(self.tell(title))))
     }
 
-    /// `GET /boletos/segunda-via`.
+    /// Handles `GET /boletos/segunda-via`.
     pub(super) fn second_copy(&self, query: &Query, now_ms: i64) -> Result<Response, Problem> {
         self.check_customer(query)?;
         let Some(title) = self.asked_for(query)?.filter(|title| self.is_shown(title, now_ms)) else {
@@ -136,7 +136,7 @@ impl SicoobBank {
         Ok(Response::json(200, &self.shaped(told)))
     }
 
-    /// `GET /pagadores/{cpfCnpj}/boletos`: the bounds are of due dates.
+    /// Handles `GET /pagadores/{cpfCnpj}/boletos`; its bounds are due dates.
     pub(super) fn of_payer(&self, document: &str, query: &Query, now_ms: i64) -> Result<Response, Problem> {
         if query.get("numeroCliente") != Some(&self.config.customer.to_string()) {
             return Err(Problem::data("O campo numeroCliente é inválido."));
@@ -165,7 +165,7 @@ impl SicoobBank {
         Ok(Response::json(200, &json!({"resultado": {"boletos": found}})))
     }
 
-    /// `GET /boletos/faixas-nosso-numero`.
+    /// Handles `GET /boletos/faixas-nosso-numero`.
     pub(super) fn ranges(&self, query: &Query) -> Result<Response, Problem> {
         self.check_customer(query)?;
         if query.get("quantidade").and_then(|text| text.parse::<u64>().ok()).is_none_or(|count| count == 0) {
@@ -181,7 +181,7 @@ impl SicoobBank {
         ))
     }
 
-    /// `POST /boletos/{nossoNumero}/baixar`.
+    /// Handles `POST /boletos/{nossoNumero}/baixar`.
     pub(super) fn write_off(&mut self, number: &str, body: &Value, now_ms: i64) -> Result<Response, Problem> {
         self.check_body(body)?;
         let title = self.mutable(number)?;
@@ -194,7 +194,7 @@ impl SicoobBank {
         Ok(Response::empty(204))
     }
 
-    /// `PATCH /boletos/{nossoNumero}`: one object a request.
+    /// Handles `PATCH /boletos/{nossoNumero}`, with one object per request.
     pub(super) fn change(&mut self, number: &str, body: &Value) -> Result<Response, Problem> {
         self.check_body(body)?;
         let names = ["numeroCliente", "codigoModalidade"];
@@ -286,7 +286,7 @@ impl SicoobBank {
         }
     }
 
-    /// A title as answers have it: what was asked for, and what the bank adds.
+    /// Describes a title as answers do: the requested fields, and the bank's additions.
     fn tell(&self, title: &Title) -> Map<String, Value> {
         let config = &self.config;
         let mut told = title.fields.clone();

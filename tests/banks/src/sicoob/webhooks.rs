@@ -43,7 +43,7 @@ impl Webhook {
 }
 
 impl SicoobBank {
-    /// `POST /webhooks`.
+    /// Handles `POST /webhooks`.
     pub(super) fn add_webhook(&mut self, body: &Value, now_ms: i64) -> Result<Response, Problem> {
         let url = address(body)?;
         for (name, expected) in [("codigoTipoMovimento", PAYMENT), ("codigoPeriodoMovimento", 1)] {
@@ -63,7 +63,7 @@ impl SicoobBank {
         Ok(Response::json(201, &json!({"resultado": {"idWebhook": id}})))
     }
 
-    /// `GET /webhooks`.
+    /// Handles `GET /webhooks`.
     pub(super) fn list_webhooks(&self, query: &Query) -> Response {
         let asked = query.get("idWebhook");
         let told: Vec<Value> = self
@@ -75,7 +75,7 @@ impl SicoobBank {
         if told.is_empty() { Response::empty(204) } else { Response::json(200, &json!({"resultado": told})) }
     }
 
-    /// `PATCH /webhooks/{id}`: another address is validated anew.
+    /// Handles `PATCH /webhooks/{id}`: a changed address is validated again.
     pub(super) fn change_webhook(
         &mut self,
         id: &str,
@@ -91,7 +91,7 @@ impl SicoobBank {
         Ok(Response::empty(204))
     }
 
-    /// `PATCH /webhooks/{id}/reativar`.
+    /// Handles `PATCH /webhooks/{id}/reativar`.
     pub(super) fn revive_webhook(&mut self, id: &str, now_ms: i64) -> Result<Response, Problem> {
         let at = self.webhook(id)?;
         if let Some(webhook) = self.webhooks.get_mut(at) {
@@ -101,14 +101,14 @@ impl SicoobBank {
         Ok(Response::empty(204))
     }
 
-    /// `DELETE /webhooks/{id}`.
+    /// Handles `DELETE /webhooks/{id}`.
     pub(super) fn remove_webhook(&mut self, id: &str) -> Result<Response, Problem> {
         let at = self.webhook(id)?;
         self.webhooks.remove(at);
         Ok(Response::empty(204))
     }
 
-    /// `GET /webhooks/{id}/solicitacoes`: what was sent on a day.
+    /// Handles `GET /webhooks/{id}/solicitacoes`: the callbacks sent on a day.
     pub(super) fn sent_by_webhook(&self, id: &str, query: &Query) -> Result<Response, Problem> {
         self.webhook(id)?;
         if query.get("dataSolicitacao").is_none_or(str::is_empty) {
@@ -130,7 +130,7 @@ impl SicoobBank {
         ))
     }
 
-    /// An address is good if it answers its validation with 200, 201 or 204.
+    /// Records an answer. An address is valid if it answers its validation with 200, 201 or 204.
     pub(super) fn notice_answered(&mut self, notice: &Notice, status: Option<u16>, now_ms: i64) {
         let body: Value = serde_json::from_slice(&notice.body).unwrap_or_default();
         let is_taken = status.is_some_and(|status| matches!(status, 200 | 201 | 204));
@@ -144,7 +144,7 @@ impl SicoobBank {
         }
     }
 
-    /// Tells of a payment that a payer's bank accepted, or took back.
+    /// Reports a payment that a payer's bank accepted, or took back.
     pub(super) fn call_back(&mut self, number: u64, payment_id: u64, motive: Option<u64>, now_ms: i64) {
         if self.chance(self.config.callbacks.lost_permille) {
             return;
@@ -158,7 +158,7 @@ impl SicoobBank {
         }
     }
 
-    /// Somebody sends a callback of a payment that nobody made.
+    /// Sends a callback about a payment that was never made.
     pub(super) fn forge(&mut self, number: u64, now_ms: i64) -> Result<(), String> {
         let title = self.books.titles.get(&number).ok_or("no such title")?;
         let payment = Payment {
@@ -197,7 +197,7 @@ impl SicoobBank {
 
     fn plan_callback(&mut self, told: &Value, now_ms: i64) {
         let Some(webhook) = self.webhooks.iter().find(|webhook| webhook.state == VALIDATED) else {
-            // A server may know an address that the bank was never told.
+            // A server may know an address that is not registered at the bank.
             let body = json!({"idWebhook": 990, "tipoMovimento": PAYMENT, "dados": told});
             return self.plan_notice(None, &body, now_ms);
         };
@@ -232,7 +232,7 @@ impl SicoobBank {
     }
 }
 
-/// An https address with the port 443.
+/// Reads an https address with port 443.
 fn address(body: &Value) -> Result<String, Problem> {
     let url = body.get("url").and_then(Value::as_str).unwrap_or_default();
     let host = url.strip_prefix("https://").and_then(|rest| rest.split('/').next()).unwrap_or_default();

@@ -12,13 +12,13 @@ use crate::bank_kind::BankKind;
 use crate::books::{State, charged_back, refunded};
 
 impl Bank {
-    /// The payer pays after a while; some never do.
+    /// Has the payer pay after a while; some never do.
     pub(super) fn pay_later(self: &Rc<Self>, bank: BankKind, id: &str) {
         if self.dice.percent(15) {
             return;
         }
         let after = self.dice.millis(50, 3_000);
-        // Some are never told: the service has to ask.
+        // Some payments are never reported, so the service has to ask.
         let is_told = !self.dice.percent(5);
         self.later(after, id, move |me, id| {
             let fact = me.books.borrow_mut().entry(bank, id).and_then(|entry| {
@@ -31,7 +31,7 @@ impl Bank {
         });
     }
 
-    /// A boleto waits for its code.
+    /// Registers a boleto after a while, until which it has no code.
     pub(super) fn register_later(self: &Rc<Self>, bank: BankKind, id: &str) {
         if let Some(entry) = self.books.borrow_mut().entry(bank, id) {
             entry.state = State::Registering;
@@ -48,7 +48,7 @@ impl Bank {
         });
     }
 
-    /// A refund that the bank took is done after some seconds, or refused.
+    /// Ends an accepted refund after some seconds: done, or refused.
     pub(super) fn end_refund_later(self: &Rc<Self>, bank: BankKind, id: &str, refund: &str, amount: u64) {
         let refund = refund.to_owned();
         let is_done = self.dice.percent(75);
@@ -63,7 +63,7 @@ impl Bank {
         });
     }
 
-    /// The payer's bank takes the money of a captured card back.
+    /// Has the payer's bank take back the money of a captured card.
     pub(super) fn charge_back_later(self: &Rc<Self>, bank: BankKind, id: &str) {
         self.later(self.dice.millis(1_000, 4_000), id, move |me, id| {
             let is_captured = me.books.borrow_mut().entry(bank, id).is_some_and(|entry| {
@@ -76,7 +76,7 @@ impl Bank {
         });
     }
 
-    /// Does something with a charge after this time.
+    /// Acts on a charge after this time.
     fn later(self: &Rc<Self>, after: Duration, id: &str, action: impl FnOnce(&Rc<Self>, &str) + 'static) {
         let me = Rc::clone(self);
         let id = id.to_owned();

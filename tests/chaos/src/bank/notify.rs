@@ -1,4 +1,4 @@
-//! Notices: what a bank tells by itself, late, several times, in any order, until it is taken.
+//! Notices that a bank sends by itself: late, several times, in any order, until they are accepted.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::bank_kind::BankKind;
 use crate::wire::Call;
 
 impl Bank {
-    /// Tells the service, now or later, once or several times, until each time it says that it has it.
+    /// Notifies the service, now or later, once or several times, each time until the service confirms it.
     pub(super) fn notify(self: &Rc<Self>, bank: BankKind, id: &str, event: &str, fact: Value) {
         let times = if self.dice.percent(20) { self.dice.between(2, 4) } else { 1 };
         for _ in 0..times {
@@ -47,8 +47,7 @@ impl Bank {
         }
     }
 
-    /// Returns a hint: the charge that may have changed, and nothing else. It is named by our id, or by the bank's own
-    /// name of it.
+    /// Returns a hint, which contains only the charge that may have changed, by our id or by the bank's own name.
     fn hint(&self, bank: BankKind, id: &str) -> Value {
         let number = self.books.borrow_mut().entry(bank, id).map(|entry| entry.number.clone());
         match number.filter(|_| self.dice.percent(50)) {

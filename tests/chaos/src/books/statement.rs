@@ -1,11 +1,11 @@
-//! Statement of a bank about a charge, given when it is asked.
+//! A bank's statement about a charge, in answer to an inquiry.
 
 use serde_json::{Value, json};
 
 use super::{Entry, State};
 
 impl Entry {
-    /// Returns the bank's answer about the charge: its state, its sums, and what happened so far.
+    /// Returns the bank's answer about the charge: its state, its sums, and the events so far.
     pub(crate) fn statement(&self, id: &str, news_at_ms: i64) -> Value {
         json!({
             "state": self.state.label(),
@@ -17,8 +17,8 @@ impl Entry {
         })
     }
 
-    /// Returns what happened, in its order and in the form of the service's facts. A refund whose id the bank does not
-    /// know is found in the sums.
+    /// Returns the events in order, in the form of the service's facts. A refund whose id the bank does not know only
+    /// shows in the sums.
     fn facts(&self, id: &str) -> Vec<Value> {
         let first = match self.state {
             State::Registering | State::Pending => return Vec::new(),
@@ -33,11 +33,11 @@ impl Entry {
         [first].into_iter().chain(refunds).chain(dispute).collect()
     }
 
-    /// The one settlement of a charge: it has the same id wherever it comes from.
+    /// Returns the only settlement of a charge, which has the same id in every report.
     pub(crate) fn settled(&self, id: &str) -> Value {
         let mut fact = json!({"fact": "settled", "id": format!("s-{id}"), "amount": self.captured()});
         match self.method.as_str() {
-            // A Pix pays one payment only: the banks' numbers differ.
+            // A Pix pays only one payment, and the banks' numbers differ.
             "pix" => fact["endToEndId"] = format!("E99999999202611211200{:0>11}", self.number).into(),
             "credit_card" => fact["approval"] = json!({"authorizationCode": "123456"}),
             _ => {}
@@ -46,12 +46,12 @@ impl Entry {
     }
 }
 
-/// A refund that we asked for was done.
+/// Returns the fact for a refund that we requested and that was done.
 pub(crate) fn refunded(id: &str, amount: u64) -> Value {
     json!({"fact": "refunded", "refundId": id, "amount": amount})
 }
 
-/// The one chargeback of a charge.
+/// Returns the only chargeback of a charge.
 pub(crate) fn charged_back(id: &str) -> Value {
     json!({"fact": "chargedBack", "id": id})
 }

@@ -1,4 +1,4 @@
-//! The events of a payment: as they are stored, and as its merchant got them.
+//! The events of a payment: the stored ones, and those that its merchant received.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,8 @@ use crate::receiver::Received;
 use crate::store::{Stored, text};
 use crate::world::World;
 
-/// Sequence 1..n along the edges of the table, up to the status of now. A refund that ended leaves the status as it was.
+/// Checks that sequences 1..n follow the edges of the table up to the current status. A refund that ended leaves the
+/// status unchanged.
 pub(super) fn check_order(verdict: &mut Verdict, id: &str, stored: &Stored) {
     let mut status = Status::Initial;
     for (place, event) in stored.events.iter().enumerate() {
@@ -26,7 +27,7 @@ pub(super) fn check_order(verdict: &mut Verdict, id: &str, stored: &Stored) {
         }
         status = next.unwrap_or(status);
     }
-    // All of one form, so that they compare as text.
+    // All have the same format, so they can be compared as text.
     let times = ["createdAt", "paidAt", "refundedAt"].map(|name| text(&stored.record[name]));
     let told: Vec<_> = times.iter().filter(|time| !time.is_empty()).collect();
     if !told.is_sorted() {
@@ -41,7 +42,7 @@ fn is_about_refund(event: &Value) -> bool {
     event["event"] == "payment.refund_succeeded" || event["event"] == "payment.refund_failed"
 }
 
-/// Every event was received and confirmed, as the store has it.
+/// Checks that every stored event was received and confirmed.
 pub(super) fn check_receiver(world: &World, verdict: &mut Verdict, id: &str, stored: &Stored) {
     let ledger = world.receiver.ledger.borrow();
     let nothing = BTreeMap::new();
@@ -73,8 +74,8 @@ pub(super) fn check_receiver(world: &World, verdict: &mut Verdict, id: &str, sto
     check_refunds(verdict, id, stored, received);
 }
 
-/// The end of every refund was told once: in an event of its own or, of the one that gave the last money back, by the
-/// status `refund`.
+/// Checks that the end of every refund was reported once: in an event of its own, or by the status `refund` if it
+/// returned the last money.
 fn check_refunds(verdict: &mut Verdict, id: &str, stored: &Stored, received: &BTreeMap<u64, Received>) {
     let mut told: BTreeMap<&str, Vec<&Received>> = BTreeMap::new();
     for got in received.values().filter(|got| !got.refund.is_null()) {

@@ -1,8 +1,8 @@
-//! Measures what archived payments cost those that come after them, for `scripts/archive_cost`.
+//! Measures the cost of archived payments for later ones, for `scripts/archive_cost`.
 //!
-//! `archive-cost FULL EMPTY COUNT [ROUNDS]`: two stores by their URLs, both without payments. The first one is filled with
-//! so many payments, which are archived as the service does it. Then both get the same creations, reads and lists, in
-//! turns. Prints medians and 99th percentiles, in microseconds.
+//! `archive-cost FULL EMPTY COUNT [ROUNDS]`: two stores by their URLs, both without payments. The first one is filled
+//! with COUNT payments, which are archived as the service does it. Then both get the same creations, reads and lists,
+//! in turns. Prints medians and 99th percentiles, in microseconds.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a tool for measurements")]
 
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use uuid::Uuid;
 use quita_store_contract::samples::{Sample, paid, pending};
 
 const USAGE: &str = "usage: archive-cost FULL EMPTY COUNT [ROUNDS]";
-/// Payments that are stored, and archived, at once while the store is filled.
+/// Number of payments that are stored and archived at once while the store is filled.
 const FILLED_AT_ONCE: u64 = 500;
-/// Creations of one round, some of them in batches of this size.
+/// Number of creations in a round, and the size of a batch.
 const BATCH: u64 = 50;
 const BATCHES: u64 = 40;
 const LISTS: usize = 40;
-/// Time between two payments, as of ten million in a year.
+/// Time between two payments, for ten million in a year.
 const EVERY_MS: i64 = 3_150;
 
 async fn open(url: &str) -> Arc<dyn WholeStore> {
@@ -36,7 +36,7 @@ async fn open(url: &str) -> Arc<dyn WholeStore> {
     }
 }
 
-/// An id as it follows from an `Idempotency-Key`: anywhere among the others.
+/// Returns an id derived from an `Idempotency-Key`, which may be anywhere among the others.
 fn keyed(number: u64) -> TransactionId {
     let mixed = |seed: u64| {
         let mut mixed = number.wrapping_add(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -63,7 +63,7 @@ async fn fill(store: &dyn WholeStore, count: u64) {
         let some: Vec<_> = numbers.map(|number| paid(&payment(number, at(number)), at(number) + 9)).collect();
         let writes: Vec<_> = some.iter().cloned().map(insert).collect();
         assert!(store.commit(&writes).await.iter().all(Result::is_ok));
-        // A busy machine may take longer than a command may: the next pass goes on.
+        // A busy machine may take longer than a command is allowed to: the next pass continues.
         while let Err(error) = store.archive(&some).await {
             eprintln!("{error}: once more");
         }

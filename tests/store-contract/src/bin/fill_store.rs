@@ -1,10 +1,10 @@
 //! Fills a store with payments of the merchant `loja`, for `scripts/restart_time` and `scripts/bench`.
 //!
-//! `fill-store URL COUNT AGE_S [OPEN [routed]]`: the payments are so old, and expire an hour after they were made. So many
-//! of them are open (all, if not said), the others are paid. Prints the id of one of them.
+//! `fill-store URL COUNT AGE_S [OPEN [routed]]`: the payments have this age, and expire an hour after their creation.
+//! OPEN of them are open (all by default), the others are paid. Prints the id of one of them.
 //!
-//! With `routed` they are so old at most, one after the other, and each keeps how it was routed: between `norte` and `sul`,
-//! in shares of 7 and 3, which now and then were failing or paused.
+//! With `routed` the ages are spread up to AGE_S, and each payment keeps its route: to `norte` or `sul`, in shares of 7
+//! and 3, either of which was sometimes failing or paused.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a tool for measurements")]
 
 use std::sync::Arc;
@@ -55,13 +55,13 @@ async fn main() {
     println!("{}", first.expect("at least one"));
 }
 
-/// One that waits for its payer, or whose payer has paid; it was never seen without the code to pay it with.
+/// Returns a payment that is open or paid; it was never stored without the code to pay it with.
 fn payment(at: i64, is_open: bool) -> Payment {
     let opened = pending(&Sample { at, postback: false, ..Sample::default() }.open(), at);
     if is_open { opened } else { paid(&opened, at) }
 }
 
-/// The same, with what is kept of its route. Who has its charge stays as it was.
+/// Returns the same payment with a stored route. The acquirer with its charge does not change.
 fn routed(payment: Payment, number: usize) -> Payment {
     let names = ["norte", "sul"].map(AcquirerName::new);
     let candidates = names.each_ref().map(|acquirer| {
@@ -87,7 +87,7 @@ fn routed(payment: Payment, number: usize) -> Payment {
     });
     let standings = names.iter().cloned().zip([7, 3].map(|weight| Standing { priority: 1, weight }));
     let table = RoutingTable { standings: standings.collect(), ..RoutingTable::default() };
-    // Far apart, as random ones are.
+    // Far apart, like random ones.
     let dice = u64::try_from(number).unwrap().wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let inputs = RouteInputs::of(&payment.order, &payment.owner.merchant, payment.created_at);
     let planned = plan(&inputs, &candidates, &table, dice);

@@ -1,4 +1,4 @@
-//! Payments that are archived: nobody notices, whatever happens to them meanwhile.
+//! Archived payments: callers notice no difference, whatever happens to the payments meanwhile.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ async fn store_all(store: &dyn WholeStore, payments: &[Payment]) {
     assert!(stored.iter().all(Result::is_ok), "{stored:?}");
 }
 
-/// A payment that was paid at this time.
+/// Returns a payment that was paid at this time.
 fn paid_at(at: i64) -> Payment {
     paid(&pending(&created_at(at), at + 1), at + 2)
 }
@@ -94,7 +94,7 @@ pub async fn what_is_not_archived_comes_the_oldest_first(store: Arc<dyn WholeSto
     assert_eq!(store.list(&everything(), None, 9).await.unwrap().len(), 5);
 }
 
-/// Each write is made once, in whichever place it meets its payment.
+/// Checks that each write is made once, wherever the payment is.
 pub async fn whatever_is_archived_while_it_is_written_is_there_once(store: Arc<dyn WholeStore>) {
     let payments: Vec<_> = (0..8).map(|number| paid_at(1_000 + number)).collect();
     store_all(&*store, &payments).await;
@@ -105,7 +105,7 @@ pub async fn whatever_is_archived_while_it_is_written_is_there_once(store: Arc<d
             loop {
                 match store.commit(&[replace(&known)]).await.remove(0) {
                     Ok(()) => break,
-                    // A stub may not be known to a majority yet.
+                    // The stub may not be on a majority yet.
                     Err(WriteError::Conflict) => {
                         assert_eq!(store.load(&[known.id]).await.unwrap()[0].revision, known.revision - 1);
                     }

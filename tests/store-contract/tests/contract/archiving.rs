@@ -1,5 +1,5 @@
-//! The contract, kept by a store that archives whatever is written to it, at once: every query has to find it there, and
-//! every write to meet it there.
+//! The contract, for a store that archives every payment as soon as it is written. Every query and every write has to
+//! find the payment in the archive.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -34,7 +34,7 @@ use quita_ports::{
 };
 use uuid::Uuid;
 
-/// A store that archives what is written to it.
+/// A store that archives the payments written to it.
 pub struct Archiving {
     store: Arc<dyn WholeStore>,
     is_archived: fn(TransactionId) -> bool,
@@ -62,12 +62,12 @@ impl Archiving {
             .collect();
         self.store.archive(&made).await.unwrap();
         self.archived.lock().unwrap().extend(made.iter().map(|payment| payment.id));
-        // Whoever lost a race in between had it moved by the one who won.
+        // A writer that lost a race in between leaves the move to the winner.
         outcomes
     }
 }
 
-/// Passes every query on.
+/// Forwards every query.
 macro_rules! passed_on {
     (
         $trait:ident {
@@ -321,7 +321,8 @@ macro_rules! run {
 }
 crate::for_each_case_of_payments!(run);
 
-/// Tries of a card count for thirty days, and nothing is archived so early.
+/// Returns true for cases about recent payments. Tries of a card count for thirty days, and nothing is archived that
+/// early.
 fn is_of_what_is_recent(case: &str) -> bool {
     case.contains("tries") || case.contains("try") || case.contains("card_that")
 }

@@ -30,7 +30,7 @@ pub fn chain_key() -> ChainKey {
     ChainKey::new([7; 32])
 }
 
-/// With salts of its own.
+/// Adds salts to an entry.
 pub fn new(entry: &AuditEntry) -> NewAuditEntry {
     let salt = |kind: u8| {
         let mut salt = [kind; SALT_BYTES];
@@ -50,7 +50,7 @@ async fn append(store: &Arc<dyn AuditStore>, entries: &[AuditEntry]) {
     }
 }
 
-/// Erases in an entry of this number.
+/// Erases, with an accounting entry of this number.
 async fn erase(
     store: &Arc<dyn AuditStore>,
     what: &AuditErasure,
@@ -60,7 +60,7 @@ async fn erase(
     store.erase_audit(what, limit, &account(number), &chain_key()).await
 }
 
-/// An entry that accounts for an erasure.
+/// Returns an entry that accounts for an erasure.
 pub fn account(number: u128) -> NewAuditEntry {
     let action = AuditAction::LogErased;
     let who = String::from("olga@ops.example");
@@ -76,7 +76,7 @@ async fn read(store: &Arc<dyn AuditStore>, scope: &AuditScope) -> Vec<AuditEntry
     said(store.audit(scope, None, 100).await.unwrap())
 }
 
-/// The chain, read in pages of three.
+/// Reads the chain in pages of three.
 async fn chain(store: &Arc<dyn AuditStore>) -> Vec<ChainedEntry> {
     let mut chain: Vec<ChainedEntry> = Vec::new();
     loop {
@@ -106,7 +106,7 @@ fn of_merchant(name: &str) -> AuditScope {
     AuditScope::Merchant(MerchantId::new(name))
 }
 
-/// The whole log, read in pages of three.
+/// Reads the whole log in pages of three.
 async fn pages(store: &Arc<dyn AuditStore>, scope: &AuditScope) -> Vec<AuditEntry> {
     let mut seen = Vec::new();
     let mut after = None;
@@ -132,7 +132,7 @@ pub async fn every_action_reads_back_as_it_was(store: Arc<dyn AuditStore>) {
 }
 
 pub async fn the_newest_entries_come_first_and_pages_neither_skip_nor_repeat(store: Arc<dyn AuditStore>) {
-    // Four at each moment, so that the id decides at the edges of pages.
+    // Four entries have the same time, so that the id decides at the edges of pages.
     let mut entries: Vec<_> =
         (0..22).map(|number: i64| entry(number.unsigned_abs().into(), number / 4, Some("loja"))).collect();
     append(&store, &entries[11..]).await;
@@ -168,7 +168,7 @@ pub async fn a_log_is_begun_once_and_its_entries_follow_on_each_other(store: Arc
     assert_eq!(store.audit_head().await, Ok(None));
     begin(&store).await;
     assert_eq!(faults(&store).await, []);
-    // One without before and after, and one of a person.
+    // One entry without earlier and later values, and one about a person.
     let bare = AuditEntry { before: None, ..entry(2, 7, None) };
     let of_person = AuditEntry { subject: String::from("bia@loja.com.br"), ..entry(3, 5, Some("loja")) };
     append(&store, &[entry(1, 9, Some("loja")), bare, of_person]).await;
@@ -188,7 +188,7 @@ pub async fn what_many_append_at_once_is_one_chain(store: Arc<dyn AuditStore>) {
     check_many_at_once(&[store]).await;
 }
 
-/// Many append at once by these stores, which are one, and some of them twice.
+/// Appends many entries at once through these stores, which share their data, and some of them twice.
 pub async fn check_many_at_once<S: AuditStore + ?Sized>(stores: &[Arc<S>]) {
     let tasks: Vec<_> = (0..40_u128)
         .map(|number| {
@@ -199,7 +199,7 @@ pub async fn check_many_at_once<S: AuditStore + ?Sized>(stores: &[Arc<S>]) {
         })
         .collect();
     for task in tasks {
-        // Of two who append the same at once, one may be told to ask again.
+        // If two callers append the same entry at once, one may have to ask again.
         drop(task.await.unwrap());
     }
     for number in 0..20 {
@@ -253,7 +253,7 @@ pub async fn what_is_erased_is_gone_and_the_chain_stays_whole(store: Arc<dyn Aud
         };
         assert_eq!(restored, *whole, "everything else stays");
     }
-    // Each erasure that took anything is an entry that names what.
+    // Each erasure that removed something has an entry that names it.
     let ids: Vec<_> = accounts.iter().map(|account| account.id.as_u128()).collect();
     assert_eq!(ids, [101, 102, 104, 105, 107, 108]);
     let subjects: Vec<_> = accounts.iter().map(|account| account.entry().subject).collect();
@@ -265,7 +265,7 @@ pub async fn what_is_erased_is_gone_and_the_chain_stays_whole(store: Arc<dyn Aud
     );
     assert!(accounts.iter().all(|account| account.entry().who == "olga@ops.example"));
     assert_eq!(faults(&store).await, []);
-    // Whoever asks again because an answer was lost brings nothing back.
+    // A repeated call after a lost answer restores nothing.
     append(&store, &entries).await;
     assert_eq!(chain(&store).await, log);
     append(&store, &[entry(7, 1, None)]).await;

@@ -28,7 +28,7 @@ fn other() -> CardFingerprint {
     card("4111111111111111")
 }
 
-/// A payment by this card, created this long ago; its only charge was sent then.
+/// Returns a payment by this card, created this long ago; its only charge was sent then.
 fn tried(card: &CardFingerprint, ago_ms: u64, merchant: &'static str) -> Payment {
     let opened = Sample { at: NOW.minus_ms(ago_ms).millis(), merchant, ..Sample::default() }.open();
     Payment { card_fingerprint: Some(card.clone()), ..opened }
@@ -57,7 +57,7 @@ pub async fn tries_of_a_card_are_counted_in_windows_that_roll_and_of_every_merch
     assert_eq!(tries(&store, &card("5555555555554444")).await, (0, 0));
 }
 
-/// A payment that uses the token with this mark.
+/// Returns a payment that uses the token with this mark.
 fn with_token(mark: &[u8]) -> Payment {
     Payment { used_token: Some(UsedToken::of(mark, b"key")), ..Sample::default().open() }
 }

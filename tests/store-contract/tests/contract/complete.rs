@@ -1,4 +1,4 @@
-//! Payments in which every field is set. No field is left to a default here: a new one has to be set too.
+//! Payments in which every field is set. No field uses a default here, so a new one must be set too.
 
 use std::sync::Arc;
 
@@ -29,12 +29,12 @@ use uuid::Uuid;
 
 use quita_store_contract::samples::Sample;
 
-/// Each way to pay, each kind of operation, each call of one, and numbers that need all their bits.
+/// Returns payments with each method, each kind of operation, each call of one, and numbers that need all their bits.
 pub fn payments() -> Vec<Payment> {
     payments_under(std::array::from_fn(|_| TransactionId::new(Uuid::now_v7())))
 }
 
-/// The same payments under these ids.
+/// Returns the same payments with these ids.
 pub fn payments_under(ids: [TransactionId; 4]) -> Vec<Payment> {
     use OperationKind::{Cancel, Capture, Refund};
     use Progress::{Ready, Sent, Taken, Unknown};
@@ -262,7 +262,7 @@ fn attempt(progress: Progress<ChargeEnd>) -> Attempt {
         decline: Some(decline()),
         without_code: true,
         under_review: true,
-        // A dot and a dollar are what MongoDB's own paths and operators are spelled with.
+        // MongoDB's own paths and operators contain dots and dollar signs.
         reference: Reference::none().with("txid", "t-1").with("$payment.id", "a.b"),
         our_number: Some(u32::MAX),
     }

@@ -1,4 +1,4 @@
-//! The embedded store: the contract, and what only a file can do.
+//! The embedded store: the contract, and tests that only apply to a file.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -103,7 +103,7 @@ async fn every_file_is_for_its_owner_alone_and_so_is_a_folder_that_was_made() {
         assert_eq!(modes.len(), 4, "file, log, its index, lock: {modes:?}");
         assert!(modes.iter().all(|(mode, _)| *mode == 0o600), "{modes:?}");
         assert_eq!(mode(folder), 0o700);
-        // What an earlier version or a person has opened is closed again, also what a crash left behind.
+        // Files that an earlier version, a person or a crash left readable become private again.
         for file in files() {
             std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).unwrap();
         }
@@ -151,7 +151,7 @@ async fn writers_in_two_stores_on_one_file_never_both_win() {
 #[tokio::test]
 async fn refunds_and_disputes_of_an_earlier_version_are_listed_once_its_file_is_served() {
     let (_folder, path) = file();
-    // More than one step looks at.
+    // More than one step examines.
     let mut payments: Vec<_> = (0..2_300).map(created_at).collect();
     for place in [7, 999, 1_000, 2_299] {
         let paid = paid(&pending(&payments[place], 3_000), 3_001);
@@ -409,7 +409,7 @@ async fn whoever_was_erased_is_in_no_byte_of_the_files_nor_in_the_planners_sampl
     let payments: Vec<_> = (0..60).map(|number| of_somebody(1_000 * number)).collect();
     for payment in &payments {
         store_as_it_is(&store, payment).await;
-        // Longer and shorter than before: pages are given back and taken again.
+        // Longer and shorter than before, so that pages are freed and reused.
         let longer = quita_store_contract::samples::answered(payment, 1, 500, 100_000_000);
         assert_eq!(store.commit(&[replace(&longer)]).await, [Ok(())]);
     }
@@ -435,7 +435,7 @@ async fn whoever_was_erased_is_in_no_byte_of_the_files_nor_in_the_planners_sampl
     }
 }
 
-/// A file that another program wrote, as bytes.
+/// Creates a file as another program would, and returns its bytes.
 fn foreign(path: &PathBuf, statements: &str) -> Vec<u8> {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let other = rusqlite::Connection::open(path).unwrap();

@@ -1,4 +1,4 @@
-//! Payers that are erased: nobody finds them, and their payments are found by how long they rest.
+//! Erased payers: nobody finds them, and their payments are found by the time for which they have been at rest.
 
 use std::sync::Arc;
 
@@ -14,22 +14,22 @@ use crate::listing::everything;
 use quita_store_contract::samples::{CPF, Sample, answered, insert, paid, pending, refunded, replace};
 
 const EMAIL: &str = "zuleika@marca.example";
-/// The document, the e-mail address, and what else of a sample tells who paid.
+/// The document, the e-mail address, and the other parts of a sample that identify the payer.
 pub const TRACES: [&str; 6] = [CPF, EMAIL, "Ávila", "11987654321", "São Paulo", "01001000"];
 
-/// A paid payment of somebody who is found by a reference too.
+/// Returns a paid payment whose payer can also be found by a reference.
 pub fn of_somebody(at: i64) -> Payment {
     of_somebody_under(TransactionId::new(Uuid::now_v7()), at)
 }
 
-/// The same payment under this id.
+/// Returns the same payment with this id.
 pub fn of_somebody_under(id: TransactionId, at: i64) -> Payment {
     let reference = Some("cliente-52998224725");
     let opened = Sample { id, at, email: EMAIL, reference, ..Sample::default() }.open();
     answered(&paid(&pending(&opened, at + 1), at + 2), 0, 200, at + 3)
 }
 
-/// Its payer erased.
+/// Returns the payment after its payer was erased.
 pub fn erased(payment: &Payment, at: i64) -> Payment {
     let now = Timestamp::from_millis(at);
     match payment.erase_payer(now, now, Uuid::now_v7()) {
@@ -38,7 +38,7 @@ pub fn erased(payment: &Payment, at: i64) -> Payment {
     }
 }
 
-/// Stores a payment as it is, whatever went before it.
+/// Stores a payment in its current state, whatever its history.
 pub async fn store_as_it_is(store: &dyn WholeStore, payment: &Payment) {
     assert_eq!(store.commit(&[insert(payment)]).await, [Ok(())]);
 }
@@ -87,7 +87,7 @@ pub async fn an_erasure_meets_the_guard_of_every_write(store: Arc<dyn WholeStore
     let second = erased(&before, 9_001);
     assert_eq!(store.commit(&[replace(&first)]).await, [Ok(())]);
     assert_eq!(store.commit(&[replace(&second)]).await, [Err(WriteError::Conflict)]);
-    // Who had it in memory brings nobody back.
+    // A writer with the payment in memory can't restore the payer.
     let stale = answered(&before, 1, 500, 9_002);
     assert_eq!(store.commit(&[replace(&stale)]).await, [Err(WriteError::Conflict)]);
     assert_eq!(store.load(&[before.id]).await, Ok(vec![first]));
@@ -118,7 +118,7 @@ pub async fn payments_that_rest_come_by_status_the_longest_first(store: Arc<dyn 
     assert_eq!(resting(i64::MAX, None, 10).await, expected[1..], "what was erased does not rest");
 }
 
-/// Checks that each erasure is told once, where one process remembers payments as the truth.
+/// Checks that each erasure is reported once, for a store whose process relies on payments in memory.
 pub async fn what_was_erased_is_told_in_its_order(store: Arc<dyn WholeStore>) {
     if !store.is_sole_writer() {
         assert_eq!(store.last_erasure().await, Ok(0));

@@ -30,7 +30,7 @@ async fn store_all(store: &Arc<dyn WholeStore>, payments: &[Payment]) {
     assert!(store.commit(&batch).await.iter().all(Result::is_ok));
 }
 
-/// One that was paid so long after its creation, as if it had been written at once.
+/// Returns a payment that was paid this long after its creation, as if it had been written at once.
 fn paid_after(ms: i64) -> Payment {
     let mut payment = paid(&pending(&created_at(1_000), 1_000), 1_000 + ms);
     payment.revision = 1;
@@ -64,7 +64,7 @@ pub async fn the_time_to_be_paid_falls_into_its_class(store: Arc<dyn WholeStore>
         .map(paid_after)
         .collect();
     store_all(&store, &payments).await;
-    // In each class but the last there are its bound and the one that is just above the bound before.
+    // Each class but the last contains its own bound, and the time just above the previous bound.
     let last = u8::try_from(bounds.len()).unwrap();
     let mut expected: Vec<_> = (0..last).map(|class| figure(Status::Paid, Some(class), 2)).collect();
     expected.push(figure(Status::Paid, Some(last), 1));

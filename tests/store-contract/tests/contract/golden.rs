@@ -1,9 +1,9 @@
 //! Stored forms, kept as files under `tests/golden`.
 //!
-//! One of everything is written through the ports, with every field set, and what the store then holds is compared with
-//! the file: a change of the form that nobody meant fails here. What was kept is read, and written again as it was: a
-//! program that no longer reads a form fails here too. `scripts/golden` writes the files anew. That is allowed until the
-//! form is released; afterwards a form is never changed again, and a new one gets files of its own.
+//! One value of every kind is written through the ports, with every field set. The stored data is compared with the
+//! file, so an unintended change of the form fails here. The kept data is read, and must be the same when written
+//! again, so a program that no longer reads a form fails too. `scripts/golden` writes the files again. This is allowed
+//! until the form is released; afterwards a form never changes, and a new one gets its own files.
 #![cfg_attr(
     feature = "made-up-form",
     allow(dead_code, unused_imports, reason = "the made-up form has no files")
@@ -34,7 +34,7 @@ use rusqlite::Connection;
 use crate::mongo::Server;
 use render::{of_collection, of_file};
 
-/// File of a form, by its number and name.
+/// Returns the file of a form, by its number and name.
 pub fn golden(form: i64, name: &str) -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     root.join(format!("../golden/form-{form}/{name}"))
@@ -45,7 +45,7 @@ fn is_writing() -> bool {
     std::env::var_os("GOLDEN_FILES").is_some_and(|value| value == "write")
 }
 
-/// Form whose files are compared with what this program writes.
+/// Number of the form whose files are compared with what this program writes.
 const CURRENT: i64 = 1;
 
 /// Compares a text with a file, or writes it.
@@ -92,7 +92,7 @@ fn kind_of(name: &str) -> Option<fn(&[u8])> {
     })
 }
 
-/// Reads a kept document, and writes it again as it was.
+/// Reads a kept document, and checks that it is the same when written again.
 fn returns<T: FromDocument + ToDocument>(bytes: &[u8]) {
     let value: T = decode(bytes, "a kept document").unwrap();
     let again = encode(&value).unwrap();
@@ -101,7 +101,7 @@ fn returns<T: FromDocument + ToDocument>(bytes: &[u8]) {
     assert_eq!(kept, now, "it is not written again as it was");
 }
 
-/// Kinds of documents that every form has.
+/// Number of kinds of documents that every form has.
 const KINDS: usize = 16;
 
 async fn fill(path: &std::path::Path) {
@@ -146,7 +146,7 @@ async fn the_kept_file_is_read_and_each_document_written_again_as_it_was() {
     everything::check_is_in(Arc::new(store)).await;
 }
 
-/// Every document of a database, by collection.
+/// Returns every document of a database, by collection.
 async fn documents_of(database: &mongodb::Database) -> Document {
     let mut names = database.list_collection_names().await.unwrap();
     names.sort();
@@ -205,7 +205,7 @@ fn each_kept_document_of_mongodb_is_read_and_written_again_as_it_was() {
     assert_eq!(kinds.len(), KINDS, "{kinds:?}");
 }
 
-/// Puts the kept documents into a database in the place of what is there.
+/// Replaces the contents of a database with the kept documents.
 pub async fn restore_kept(database: &mongodb::Database) {
     for (name, documents) in &kept_documents() {
         let collection = database.collection::<Document>(name);

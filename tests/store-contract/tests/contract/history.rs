@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::listing::place;
 use quita_store_contract::samples::{Sample, created_at, insert, paid, pending, replace};
 
-/// Those of the samples, from this time on.
+/// Returns the filter for sample payments from this time on.
 pub fn since(at: i64) -> PastFilter {
     PastFilter { merchant: MerchantId::new("loja"), mode: Mode::Test, since: Timestamp::from_millis(at) }
 }
@@ -56,7 +56,7 @@ pub async fn everybody_who_has_payments_is_told_once_by_name(store: Arc<dyn Whol
 }
 
 pub async fn the_oldest_come_first_and_pages_of_the_past_neither_skip_nor_repeat(store: Arc<dyn WholeStore>) {
-    // Many of one moment, so that only the id tells them apart.
+    // Many have the same time, so that only the id orders them.
     let mut payments: Vec<_> = [7, 5, 5, 5, 5, 6, 4, 3].map(created_at).into();
     store_all(&store, &payments.iter().collect::<Vec<_>>()).await;
     payments.sort_by_key(|payment| (payment.created_at, payment.id));
@@ -112,7 +112,7 @@ pub async fn whatever_became_of_a_payment_its_route_reads_back_as_it_was(store: 
     assert_eq!(store.past_payments(&since(0), None, 10).await, Ok(of(&all, None)));
 }
 
-/// One that can't be read is counted, and ends nothing. How it was damaged is the store's.
+/// Checks that an unreadable payment is counted and does not end the list. The store decides how it is damaged.
 pub async fn check_that_one_unreadable_is_counted<D: Future<Output = ()>>(
     store: Arc<dyn WholeStore>,
     damage: impl FnOnce(TransactionId) -> D,

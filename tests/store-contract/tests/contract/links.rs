@@ -18,7 +18,7 @@ use uuid::Uuid;
 use crate::listing::everything;
 use quita_store_contract::samples::{Sample, insert, paid, pending, replace};
 
-/// A link with everything that one may have.
+/// A link with all possible fields.
 const WHOLE: &str = r#"{"amount":5000,"currency":"BRL","title":"Aula","description":"de música","uses":3,
     "items":[{"id":"8b1f6ae4-7d6e-4c39-9f3d-0a7b53d3d0aa","name":"Aula","quantity":2,"price":2500}],
     "shipping":{"fee":100},"methods":["pix"],"maxInstallments":2,"dueInDays":3,"payableAfterDueDays":5,

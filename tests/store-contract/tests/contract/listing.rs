@@ -33,7 +33,7 @@ fn deliveries(state: Option<DeliveryState>) -> DeliveryFilter {
     DeliveryFilter { merchant: MerchantId::new("loja"), mode: Mode::Test, transaction_id: None, state }
 }
 
-/// One filter of each kind.
+/// Returns one filter of each kind.
 pub fn filters() -> Vec<PaymentFilter> {
     let text = || Some(String::from("x"));
     vec![
@@ -54,7 +54,7 @@ pub fn filters() -> Vec<PaymentFilter> {
     ]
 }
 
-/// One filter of each kind.
+/// Returns one filter of each kind.
 pub fn delivery_filters() -> Vec<DeliveryFilter> {
     let states = [None].into_iter().chain(DeliveryState::ALL.map(Some));
     let mut filters: Vec<_> = states.map(deliveries).collect();
@@ -92,7 +92,7 @@ pub async fn due_dates_are_filtered_by_day_and_only_what_has_one_matches(store: 
     check(&store, paid, &[]).await;
 }
 
-/// The place right after this payment.
+/// Returns the position right after this payment.
 pub fn place(payment: &Payment) -> Cursor {
     Cursor { created_at: payment.created_at, id: payment.id }
 }
@@ -104,7 +104,7 @@ async fn check(store: &Arc<dyn Store>, filter: PaymentFilter, expected: &[&Payme
 }
 
 pub async fn the_newest_come_first_and_pages_neither_skip_nor_repeat(store: Arc<dyn Store>) {
-    // Three at each moment, so that the id decides at the edges of pages.
+    // Three payments have the same time, so that the id decides at the edges of pages.
     let mut payments: Vec<_> = (0..30).map(|index| created_at(index / 3)).collect();
     store_all(&store, &payments.iter().collect::<Vec<_>>()).await;
     payments.sort_by_key(|payment| std::cmp::Reverse((payment.created_at, payment.id)));
@@ -250,11 +250,11 @@ pub async fn deliveries_are_found_by_state_and_payment(store: Arc<dyn Store>) {
     assert_eq!(ids(&page), [gone.id]);
 }
 
-/// Deliveries of many payments in every combination of states that one can have, page by page and in order.
+/// Lists deliveries of many payments in every possible combination of states, page by page and in order.
 pub async fn pages_of_deliveries_neither_skip_nor_repeat_whatever_their_states(store: Arc<dyn Store>) {
     let mut all = Vec::new();
     for index in 0..24_i64 {
-        // Two at each moment, so that the id decides at the edges of pages.
+        // Two payments have the same time, so that the id decides at the edges of pages.
         let opened = Sample { at: index / 2, postback: index % 8 != 7, ..Sample::default() }.open();
         let mut steps = vec![opened.clone(), pending(&opened, 100)];
         if index % 2 == 1 {
@@ -289,7 +289,7 @@ pub async fn pages_of_deliveries_neither_skip_nor_repeat_whatever_their_states(s
     }
 }
 
-/// One that can't be read keeps its place, and hides nothing else. How it was damaged is the store's.
+/// Checks that an unreadable payment keeps its position and hides no other. The store decides how it is damaged.
 pub async fn check_that_one_unreadable_hides_no_other<D: Future<Output = ()>>(
     store: Arc<dyn Store>,
     damage: impl FnOnce(TransactionId) -> D,

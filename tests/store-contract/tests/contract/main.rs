@@ -1,5 +1,5 @@
-//! One contract for all stores: every case runs against the embedded store, the one in memory that other tests use, and
-//! MongoDB when `QUITA_TEST_MONGODB_URI` names a replica set.
+//! One contract for all stores. Every case runs against the embedded store, the one in memory that other tests use, and
+//! MongoDB if `QUITA_TEST_MONGODB_URI` names a replica set.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -44,7 +44,7 @@ mod secret_keys;
 mod upgrade;
 mod waiting;
 
-/// Hands every case about payments to a macro, before those that are given.
+/// Passes every case about payments to a macro, followed by the given ones.
 macro_rules! for_each_case_of_payments {
     ($run:ident $(, $($module:ident::$case:ident),*)? $(,)?) => {
         $run! {
@@ -121,7 +121,7 @@ macro_rules! for_each_case_of_payments {
 }
 pub(crate) use for_each_case_of_payments;
 
-/// Hands every case to a macro that makes a test of each.
+/// Passes every case to a macro that creates a test from each.
 macro_rules! for_each_case {
     ($run:ident) => {
         $crate::for_each_case_of_payments! {

@@ -21,7 +21,7 @@ fn log_of(path: &Path) -> PathBuf {
     path.with_extension("db-wal")
 }
 
-/// A store in this file that has written, and whose file has all of it.
+/// Returns a store in this file that has written, with all data in the database file.
 async fn served(path: &Path) -> EmbeddedStore {
     let store = EmbeddedStore::open_sole_writer(path).unwrap();
     assert_eq!(store.commit(&[insert(&created_at(0))]).await, [Ok(())]);
@@ -29,7 +29,7 @@ async fn served(path: &Path) -> EmbeddedStore {
     store
 }
 
-/// Neither a payment nor anything else is acknowledged any more, and the reason names the file.
+/// Checks that nothing is acknowledged any more, and that the reason names the file.
 async fn check_refuses(store: &EmbeddedStore, name: &str) {
     let late = store.commit(&[insert(&created_at(2))]).await;
     assert!(matches!(late[..], [Err(_)]), "{late:?}");
@@ -41,7 +41,7 @@ async fn check_refuses(store: &EmbeddedStore, name: &str) {
     assert!(matches!(store.put_notices(&[notice("a:1", 1)]).await, Err(StoreError::Broken(_))));
 }
 
-/// Writes over a file, which stays the same one, as `cp` does.
+/// Overwrites a file in place, as `cp` does.
 fn overwrite(path: &Path, with: &[u8]) {
     let mut file = OpenOptions::new().write(true).truncate(true).open(path).unwrap();
     file.write_all(with).unwrap();
@@ -145,7 +145,7 @@ async fn a_file_that_a_copy_of_an_earlier_state_was_put_over_takes_no_more_write
     let store = served(&path).await;
     let raw = fs::read(&path).unwrap();
     EmbeddedStore::back_up(&path, &backup).unwrap();
-    // A checkpoint, and what follows it.
+    // A checkpoint, and a later write.
     store.forget_replaced().await.unwrap();
     assert_eq!(store.commit(&[insert(&created_at(3))]).await, [Ok(())]);
     store.forget_replaced().await.unwrap();
@@ -162,7 +162,7 @@ async fn a_file_that_a_copy_of_an_earlier_state_was_put_over_takes_no_more_write
     check_refuses(&store, "quita 1%.db").await;
 }
 
-/// Whatever SQLite does with its files, here and in another process, is nobody's meddling.
+/// SQLite's own changes of its files, here and in another process, are no meddling.
 #[tokio::test]
 async fn checkpoints_of_all_and_writes_of_others_are_no_meddling() {
     let (_folder, path) = file();
@@ -193,7 +193,7 @@ async fn checkpoints_of_all_and_writes_of_others_are_no_meddling() {
     assert_eq!(store.commit(&[insert(&created_at(90))]).await, [Ok(())]);
 }
 
-/// A command beside the service was killed between its pages and the end of its commit.
+/// A command that runs beside the service was killed between writing its pages and the end of its commit.
 #[tokio::test]
 async fn a_write_that_another_process_did_not_finish_is_no_meddling() {
     let (_folder, path) = file();

@@ -1,4 +1,4 @@
-//! The MongoDB store: the contract, and what only a server can do.
+//! The MongoDB store: the contract, and tests that only apply to a server.
 
 use std::sync::Arc;
 
@@ -29,14 +29,14 @@ use uuid::Uuid;
 
 use quita_store_contract::samples::{Sample, answered, created_at, insert, notice, paid, pending, replace};
 
-/// A store in a database of its own, and a client that may meddle with it.
+/// A store in a database of its own, and a client that can tamper with it.
 pub struct Server {
     pub store: Arc<MongoStore>,
     pub database: Database,
 }
 
 impl Server {
-    /// `None`, and a line that says so, if no server is given.
+    /// Connects. Returns `None` and prints a line if no server is configured.
     pub async fn connect() -> Option<Self> {
         let Ok(uri) = std::env::var("QUITA_TEST_MONGODB_URI") else {
             println!("skipped: QUITA_TEST_MONGODB_URI is not set");
@@ -49,7 +49,7 @@ impl Server {
         Some(Self { store, database: client.database(&name) })
     }
 
-    /// Runs a test, and drops the database whatever came of it.
+    /// Runs a test, and drops the database whatever its outcome.
     pub async fn run<F: Future<Output = ()> + Send + 'static>(
         self,
         test: impl FnOnce(Arc<MongoStore>, Database) -> F,
@@ -62,7 +62,7 @@ impl Server {
     }
 }
 
-/// The URI with this database instead of its own.
+/// Returns the URI with this database instead of its own.
 pub fn with_database(uri: &str, name: &str) -> String {
     let (scheme, rest) = uri.split_once("://").expect("QUITA_TEST_MONGODB_URI is a URI");
     let (rest, options) = rest.split_once('?').unwrap_or((rest, ""));
@@ -93,7 +93,7 @@ async fn a_server_that_is_not_there_is_named_without_its_password() {
     assert!(!refused.to_string().contains("segredo"), "{refused}");
 }
 
-/// The oplog repeats whatever stands behind a field that is new, so the order of fields decides.
+/// The oplog repeats everything after a new field, so the order of fields matters.
 #[tokio::test]
 async fn the_oplog_holds_of_a_change_what_differs() {
     let Some(server) = Server::connect().await else { return };
@@ -112,7 +112,7 @@ async fn the_oplog_holds_of_a_change_what_differs() {
             let changes: Vec<_> = oplog.find(changes).await.unwrap().try_collect().await.unwrap();
             let code = "00020101021226".repeat(12);
             let codes = |change: &Document| change.to_string().matches(&code).count();
-            // Issued; the first event keeps it once the payment is another; no word of it later.
+            // The code is issued; the first event keeps it when the payment moves on; later changes do not repeat it.
             assert_eq!(changes.iter().map(codes).collect::<Vec<_>>(), [1, 1, 0]);
             let token = &opened.page_token;
             assert!(!changes.iter().any(|change| change.to_string().contains(token)), "{changes:?}");
@@ -200,7 +200,7 @@ async fn a_node_that_died_while_it_changed_the_audit_log_holds_up_nobody() {
             let mut behind = heads.find_one(doc! {}).await.unwrap().unwrap();
             for number in [1, 2] {
                 store.append_audit(&crate::audit::new(&entry(number)), &key).await.unwrap();
-                // It died before it moved the head.
+                // The node died before it moved the head.
                 behind = heads.find_one_and_replace(doc! {}, behind).await.unwrap().unwrap();
                 assert_eq!(crate::audit::faults(&store).await, []);
             }
@@ -210,7 +210,8 @@ async fn a_node_that_died_while_it_changed_the_audit_log_holds_up_nobody() {
             let account = crate::audit::account(3);
             store.append_audit(&account.accounting_for(&parts), &key).await.unwrap();
             assert_eq!(store.audit_head().await.unwrap().unwrap().sequence, 3);
-            // It died before it erased what it had accounted for, and the same is asked for again.
+            // The node died before it erased the parts that it had accounted for, and the same erasure is requested
+            // again.
             let erasure = AuditErasure::Person(entry(1).who);
             assert_eq!(store.erase_audit(&erasure, 10, &account, &key).await, Ok(2));
             let chain = store.chained_audit(0, 10).await.unwrap();
@@ -480,7 +481,7 @@ async fn a_rare_status_among_many_of_an_amount_is_found_without_reading_them() {
         .await;
 }
 
-/// Every payment of a merchant in test mode.
+/// Returns the filter for all payments of a merchant in test mode.
 pub fn of_all_time(merchant: MerchantId) -> FiguresFilter {
     let from = Timestamp::default();
     let to = Timestamp::from_millis(i64::MAX);

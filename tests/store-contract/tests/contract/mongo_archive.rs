@@ -23,7 +23,7 @@ async fn raw(database: &Database, collection: &str, payment: &Payment) -> Option
     database.collection::<Document>(collection).find_one(by_id(payment)).await.unwrap()
 }
 
-/// The payment is there once, as it is, for every kind of query.
+/// Checks that every kind of query finds the payment once and unchanged.
 async fn check_is_there_once(store: &MongoStore, payment: &Payment, what: &str) {
     assert_eq!(store.load(&[payment.id]).await, Ok(vec![payment.clone()]), "{what}");
     let at = payment.created_at;
@@ -36,7 +36,7 @@ async fn check_is_there_once(store: &MongoStore, payment: &Payment, what: &str) 
     let to = at.plus_ms(1);
     let figures = FiguresFilter { merchant: MerchantId::new("loja"), mode: Mode::Test, from, to };
     let mut counts = Vec::new();
-    // Twice in the moment in which a majority learns of the move.
+    // It is counted twice at the moment in which the move reaches a majority.
     for _ in 0..200 {
         counts = store.figures(&figures).await.unwrap().iter().map(|figure| figure.count).collect();
         if counts == [1] {
@@ -51,10 +51,10 @@ async fn a_move_that_fails_at_any_step_loses_nothing_and_is_made_by_the_next() {
     let Some(world) = World::open().await else { return };
     let steps = [("insert", 0), ("find", 0), ("update", 0), ("find", 1), ("update", 1)];
     let mut at = 0;
-    // One of each kind: a server that is away, that refuses, that does nothing, that does it without a majority.
+    // One fault of each kind: the server is away, refuses, does nothing, or succeeds without a majority.
     let kinds = ["hangs up", "NotWritablePrimary", "BadValue", "no majority"];
     for fault in faults().into_iter().filter(|fault| kinds.contains(&fault.name)) {
-        // What is done all the same says nothing of a read.
+        // Faults after the command's success do not apply to reads.
         for (command, skipped) in steps.iter().filter(|(command, _)| !fault.is_done || *command != "find") {
             for is_written_meanwhile in [false, true] {
                 at += 1_000;
@@ -95,7 +95,7 @@ async fn a_copy_that_was_overtaken_is_emptied_and_nobody_is_found_in_it() {
         .run(|store, database| async move {
             let payment = paid(&pending(&created_at(1_000), 1_001), 1_002);
             assert_eq!(store.commit(&[insert(&payment)]).await, [Ok(())]);
-            // As a process leaves it that ends after the first step.
+            // The state after a process died following the first step.
             let mut copy = raw(&database, "payments", &payment).await.unwrap();
             copy.insert("moving", true);
             database.collection::<Document>("archived_payments").insert_one(copy).await.unwrap();
@@ -118,7 +118,7 @@ async fn a_copy_that_was_overtaken_is_emptied_and_nobody_is_found_in_it() {
         .await;
 }
 
-/// A node that slept through the move of another one does no harm when it goes on.
+/// A node that was suspended during another node's move does no harm when it continues.
 #[tokio::test]
 async fn a_mover_that_is_late_changes_nothing() {
     let Some(server) = Server::connect().await else { return };

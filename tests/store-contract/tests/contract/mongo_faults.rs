@@ -1,4 +1,4 @@
-//! A server that fails each command in each way: what the store answers is never other than what is stored.
+//! A server that fails each command in each way: the store's answers never differ from the stored data.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ use quita_store_contract::fail_point::{
 };
 use quita_store_contract::samples::{created_at, insert, notice, pending, replace};
 
-/// A store whose commands can be made to fail, and one that always tells the truth.
+/// A store whose commands can be made to fail, and another one without faults.
 pub struct World {
     pub point: FailPoint,
     pub store: MongoStore,
@@ -31,7 +31,7 @@ pub struct World {
 }
 
 impl World {
-    /// `None`, and a line that says so, if no server is given or it has no fail points.
+    /// Opens both stores. Returns `None` and prints a line if no server is configured, or it has no fail points.
     pub async fn open() -> Option<Self> {
         let Ok(server) = std::env::var("QUITA_TEST_MONGODB_URI") else {
             println!("skipped: QUITA_TEST_MONGODB_URI is not set");
@@ -41,7 +41,7 @@ impl World {
         let name = format!("quita_test_{}", Uuid::now_v7().simple());
         let uri = with_database(&server, &name);
         let witness = MongoStore::connect(&uri).await.unwrap();
-        // A server that is told to refuse as if it shut down tells nobody when it is back: it is asked often.
+        // A server that refuses with a shutdown error does not report its return, so the heartbeat is frequent.
         let marked = format!("{}&heartbeatFrequencyMS=500", point.mark(&uri));
         let store = MongoStore::connect(&marked).await.unwrap();
         let database = Client::with_uri_str(&uri).await.unwrap().database(&name);
@@ -53,13 +53,13 @@ impl World {
         self.database.drop().await.unwrap();
     }
 
-    /// Returns true if this very write is the one that is stored.
+    /// Returns true if exactly this write is stored.
     async fn is_stored(&self, write: &Write) -> bool {
         let stored = self.witness.load(&[write.payment.id]).await.unwrap().pop();
         stored.is_some_and(|stored| stored.last_op == write.payment.last_op)
     }
 
-    /// Makes writes and holds every outcome against what is stored.
+    /// Makes writes and compares every outcome with the stored data.
     async fn commit(&self, fault: &Fault, writes: &[Write]) -> Vec<Result<(), WriteError>> {
         let outcomes = self.store.commit(writes).await;
         assert_eq!(outcomes.len(), writes.len());
@@ -77,7 +77,7 @@ impl World {
     }
 }
 
-/// One way to fail, and what is known of a write that met it.
+/// One kind of failure, and what is known about a write that met it.
 pub struct Fault {
     pub name: &'static str,
     pub how: Document,
@@ -105,7 +105,7 @@ pub fn faults() -> Vec<Fault> {
     ]
 }
 
-/// Checks the outcomes that the fault gives these writes while it lasts.
+/// Checks the outcomes of these writes while the fault lasts.
 #[track_caller]
 fn assert_told(fault: &Fault, outcomes: &[Result<(), WriteError>], is_repeated: bool) {
     for outcome in outcomes {
@@ -113,7 +113,7 @@ fn assert_told(fault: &Fault, outcomes: &[Result<(), WriteError>], is_repeated: 
             Err(WriteError::Unknown(_)) => !(fault.is_certain || fault.is_done && is_repeated),
             Err(WriteError::NotWritten(_)) => fault.is_certain,
             Err(WriteError::TokenUsed | WriteError::PixTaken) => false,
-            // The first one was made, and a guard that failed needs no majority.
+            // The first write was made, and a failed guard needs no majority.
             Err(WriteError::Conflict) => fault.is_done && is_repeated,
             Ok(()) => false,
         };
@@ -121,7 +121,7 @@ fn assert_told(fault: &Fault, outcomes: &[Result<(), WriteError>], is_repeated: 
     }
 }
 
-/// The same writes decided once more, as if by another writer.
+/// Returns the same writes decided again, as if by another writer.
 fn afresh(writes: &[Write]) -> Vec<Write> {
     let again = |write: &Write| {
         let mut payment = Payment::clone(&write.payment);
@@ -175,7 +175,7 @@ async fn after_a_refusal_as_if_it_shut_down_the_next_write_only_waits() {
     world.close().await;
 }
 
-/// Longer than the store waits for an answer, 15 s.
+/// Time that exceeds the store's wait for an answer, 15 s.
 const TOO_LONG: Duration = Duration::from_secs(19);
 
 #[tokio::test]
@@ -208,7 +208,7 @@ async fn a_write_that_is_made_after_nobody_waits_any_more_was_reported_as_unknow
     world.close().await;
 }
 
-/// Enough for a second reply of the cursor: more than 101 documents, or more than 16 MB.
+/// Returns enough payments for a second reply of the cursor: more than 101 documents, or more than 16 MB.
 async fn many(store: &MongoStore) -> Vec<Payment> {
     let large = |at| {
         let mut payment = created_at(at);
@@ -253,7 +253,7 @@ async fn a_read_is_whole_or_an_error() {
     world.close().await;
 }
 
-/// Time for which the server does not notice what a majority has; everybody else's writes wait so long.
+/// Time for which the server does not notice the majority's state; all other writes wait this long.
 const BEHIND: Duration = Duration::from_millis(300);
 
 #[tokio::test]
@@ -266,7 +266,8 @@ async fn a_payment_is_missing_only_if_a_majority_says_so() {
         let any = raw.find_one(Document::new()).read_concern(ReadConcern::local());
         any.await.unwrap().is_some()
     };
-    // As on a primary that was elected just now: it has what the one before acknowledged, and does not know that yet.
+    // As on a newly elected primary: it has the writes that its predecessor acknowledged, but does not know yet that
+    // they are on a majority.
     let behind = async {
         world.point.hide_majority(true).await;
         let commit = world.witness.commit(&new);
@@ -280,7 +281,7 @@ async fn a_payment_is_missing_only_if_a_majority_says_so() {
         let healed = async {
             tokio::time::sleep(BEHIND).await;
             world.point.hide_majority(false).await;
-            // The next write shows what a majority has.
+            // The next write makes the majority's state visible.
             world.witness.commit(&[insert(&created_at(2))]).await
         };
         tokio::join!(commit, read, healed)

@@ -1,4 +1,4 @@
-//! Starts on a database that is there, and on one that is new.
+//! Starts on an existing database, and on a new one.
 
 use std::time::Duration;
 
@@ -110,7 +110,8 @@ async fn a_node_that_wakes_up_after_an_upgrade_writes_nothing_more() {
                     database.run_command(doc! { "collMod": name, "validator": validator }).await.unwrap();
                 }
             }
-            // What the upgrade has come to is kept from changes too, and not from whole documents alone.
+            // Parts that the upgrade has reached are also protected from partial changes, not only from whole
+            // documents.
             for name in ["inbox", "api_keys"] {
                 let all = database.collection::<Document>(name);
                 all.update_many(doc! {}, doc! { "$set": { "form": newer } }).await.unwrap();

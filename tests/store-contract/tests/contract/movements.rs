@@ -17,12 +17,12 @@ use quita_store_contract::samples::{
     refunded, replace,
 };
 
-/// Refunds in this status; every refund when absent.
+/// Returns the filter for refunds in this status; all refunds if it is absent.
 pub fn refunds(status: Option<RefundStatus>) -> MovementFilter {
     of(Movements::Refunds(status.into_iter().collect()))
 }
 
-/// Disputes in this status; every dispute when absent.
+/// Returns the filter for disputes in this status; all disputes if it is absent.
 pub fn disputes(status: Option<DisputeStatus>) -> MovementFilter {
     of(Movements::Disputes(status.into_iter().collect()))
 }
@@ -33,7 +33,7 @@ fn of(movements: Movements) -> MovementFilter {
     MovementFilter { merchant, mode, movements, created_from: None, created_to: None }
 }
 
-/// One filter of each kind.
+/// Returns one filter of each kind.
 pub fn filters() -> Vec<MovementFilter> {
     let at = |at| Some(Timestamp::from_millis(at));
     let several = Movements::Refunds(vec![RefundStatus::Processing, RefundStatus::Succeeded]);
@@ -51,7 +51,7 @@ fn paid_at(at: i64) -> Payment {
     paid(&pending(&created_at(at), at + 1), at + 2)
 }
 
-/// Stores payments that are as they are now by their first write.
+/// Stores payments whose first write already has their current state.
 async fn store_all(store: &Arc<dyn Store>, payments: &[&Payment]) {
     for payment in payments {
         assert_eq!(store.commit(&[insert(payment)]).await, [Ok(())]);
@@ -68,7 +68,7 @@ async fn check(store: &Arc<dyn Store>, filter: MovementFilter, expected: &[&Paym
     assert_eq!(found(store, &filter).await, expected, "{filter:?}");
 }
 
-/// Replaces a stored payment by what it became, in however many steps.
+/// Replaces a stored payment with its later state, however many steps led to it.
 async fn become_next(store: &Arc<dyn Store>, before: &Payment, after: Payment) -> Payment {
     let after = Payment { revision: before.revision + 1, ..after };
     assert_eq!(store.commit(&[replace(&after)]).await, [Ok(())]);
@@ -138,7 +138,7 @@ pub async fn a_payment_with_several_comes_once(store: Arc<dyn Store>) {
 pub async fn pages_neither_skip_nor_repeat_whatever_the_statuses(store: Arc<dyn Store>) {
     let mut all = Vec::new();
     for index in 0..24_i64 {
-        // Two at each moment, so that the id decides at the edges of pages.
+        // Two payments have the same time, so that the id decides at the edges of pages.
         let mut payment = paid_at(index / 2);
         if index % 2 == 0 {
             payment = refunded(&payment, 1, OperationAnswer::Done, 100);

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::exceptions::exception;
 
-/// In a time whose nodes no server deletes for their age: 2100-01-01.
+/// A time so late that no server deletes nodes for their age: 2100-01-01.
 const NOW: Timestamp = Timestamp::from_millis(4_102_444_800_000);
 
 pub fn control(acquirer: &str, method: Method, directive: RouteDirective) -> RouteControl {

@@ -1,4 +1,4 @@
-//! Writing and looking up.
+//! Writes and lookups.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ pub async fn a_replacement_leaves_nothing_of_what_it_replaces(store: Arc<dyn Sto
     let plain = [last.clone(), paid(&waiting, 3), waiting];
     let all: Vec<_> = plain.into_iter().chain(crate::complete::payments()).collect();
     assert_eq!(store.commit(&[insert(&last)]).await, [Ok(())]);
-    // Whatever a payment was, it becomes whatever else it may be.
+    // Any state of a payment may follow any other one.
     let pairs: Vec<_> = (0..all.len()).flat_map(|from| (0..all.len()).map(move |to| [from, to])).collect();
     for wanted in pairs.into_iter().flatten() {
         let revision = last.revision + 1;
@@ -62,7 +62,7 @@ pub async fn a_replacement_leaves_nothing_of_what_it_replaces(store: Arc<dyn Sto
         assert_eq!(load(&store, &next).await, next);
         last = next;
     }
-    // What is indexed followed too.
+    // The indexed values have changed, too.
     let Owner { merchant, mode, .. } = owner;
     let filter = PaymentFilter { merchant, mode, statuses: vec![last.status()], ..everything() };
     assert_eq!(store.list(&filter, None, 10).await.unwrap(), [Ok(last)]);
@@ -90,7 +90,7 @@ pub async fn a_replacement_needs_the_stored_revision(store: Arc<dyn Store>) {
     assert_eq!(load(&store, &opened).await, waiting);
 }
 
-/// Every write alone, all at once; how many won, and what is stored afterwards.
+/// Makes all writes concurrently, one per call. Returns the successful ones, and the stored payment.
 async fn race(store: &Arc<dyn Store>, writes: Vec<Write>) -> (Vec<Write>, Payment) {
     let tasks: Vec<_> = writes
         .into_iter()

@@ -13,7 +13,7 @@ use quita_domain::secret_key::{SealedSecret, SecretKeyId};
 use quita_domain::time::Timestamp;
 use quita_ports::PeopleStore;
 
-/// In a time whose sessions no server deletes for their age: 2100-01-01.
+/// A time so late that no server deletes sessions for their age: 2100-01-01.
 const NOW: Timestamp = Timestamp::from_millis(4_102_444_800_000);
 
 fn login(text: &str) -> Login {
@@ -25,7 +25,7 @@ pub fn credentials(password_version: u32) -> Credentials {
     Credentials::new(hash, password_version, false)
 }
 
-/// Credentials that have everything that there is.
+/// Returns credentials with all possible fields.
 pub fn full_credentials() -> Credentials {
     let secret = SealedSecret { key: SecretKeyId::of(b"key"), text: String::from("c2VhbGVk") };
     let recovery_codes = vec!["a".repeat(64), "b".repeat(64)];
@@ -39,7 +39,7 @@ pub fn full_credentials() -> Credentials {
     }
 }
 
-/// Mailing that has everything that there is.
+/// Returns a mailing with all possible fields.
 pub fn full_mailing() -> Mailing {
     Mailing {
         is_off: true,
@@ -51,7 +51,7 @@ pub fn full_mailing() -> Mailing {
     }
 }
 
-/// Receiver of messages that has everything that there is.
+/// Returns a receiver of messages with all possible fields.
 pub fn full_webhook() -> MessageWebhook {
     let secret = SealedSecret { key: SecretKeyId::of(b"key"), text: String::from("d2hzZWM=") };
     MessageWebhook { url: "https://hooks.example/T0/B0?x=1".into(), secret, mailing: full_mailing() }

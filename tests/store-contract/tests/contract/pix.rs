@@ -14,7 +14,7 @@ const PIX: &str = "E1234567820261121120000000000001";
 const OTHER: &str = "E1234567820261121120000000000002";
 const TAKEN: Result<(), WriteError> = Err(WriteError::PixTaken);
 
-/// A payment of this mode, stored as it waits for its payer.
+/// Stores a payment of this mode that waits for its payer.
 async fn waiting(store: &Arc<dyn Store>, mode: Mode) -> Payment {
     let opened = Sample { mode, ..Sample::default() }.open();
     assert_eq!(store.commit(&[insert(&opened)]).await, [Ok(())]);
@@ -23,7 +23,7 @@ async fn waiting(store: &Arc<dyn Store>, mode: Mode) -> Payment {
     waiting
 }
 
-/// Returns the payment once this Pix has paid it.
+/// Returns the payment after this Pix paid it.
 fn paid_by(payment: &Payment, pix: &str) -> Payment {
     let settlement = Settlement {
         id: pix.into(),
@@ -46,7 +46,7 @@ pub async fn a_pix_belongs_to_one_payment_of_a_mode(store: Arc<dyn Store>) {
     assert_eq!(store.payment_of_pix(Mode::Test, PIX).await, Ok(None));
     let batch = [&one, &other, &live].map(|payment| replace(&paid_by(payment, PIX)));
     let outcomes = store.commit(&batch).await;
-    // In one batch either may come first: archived payments are written after the others.
+    // Within one batch either may come first: archived payments are written after the others.
     let (holder, loser) = if outcomes[0].is_ok() { (one, other) } else { (other, one) };
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 2, "{outcomes:?}");
     assert!(outcomes[2].is_ok() && outcomes.contains(&TAKEN), "{outcomes:?}");

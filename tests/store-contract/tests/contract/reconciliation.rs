@@ -1,4 +1,4 @@
-//! Lines of lists and files, runs, and payments by what others call them.
+//! Lines of lists and files, runs, and payments by external ids.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn bank() -> Source {
     Source::list_of(&AcquirerName::new("bank"))
 }
 
-/// A Pix of this day that nobody judged.
+/// Returns a Pix of this day without a verdict.
 pub fn line(number: &str, on: u32, cents: u64) -> StoredLine {
     let transaction_id = Some(TransactionId::new(Uuid::from_u128(u128::MAX)));
     let line = StatementLine {
@@ -262,7 +262,7 @@ fn slip() -> Issued {
     }))
 }
 
-/// The same boleto, issued under this number of the bank.
+/// Returns the same boleto, issued under this number of the bank.
 fn issued(payment: &Payment, our_number: &str) -> Payment {
     let reference = Reference::none().with("ourNumber", our_number);
     let facts = vec![Fact::Pending { issued: slip(), news_at: None }];

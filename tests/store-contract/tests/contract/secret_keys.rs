@@ -1,4 +1,4 @@
-//! Secret key that the store works with, and everything that is sealed.
+//! The secret key that the store works with, and all sealed values.
 
 use std::sync::Arc;
 

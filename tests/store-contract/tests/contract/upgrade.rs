@@ -1,4 +1,4 @@
-//! Upgrades to the made-up form 2, of the kept stores of form 1. `scripts/upgrade` runs them.
+//! Upgrades of the kept stores of form 1 to the made-up form 2. `scripts/upgrade` runs them.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::mongo::Server;
 use crate::mongo_version::connect_again;
 use quita_store_contract::samples::{created_at, insert, notice, pending, replace};
 
-/// Every payment of a store, by id.
+/// Returns every payment of a store, by id.
 async fn payments(store: &impl PaymentStore, others: &[Payment]) -> Vec<Payment> {
     let ids = everything::payments().into_iter().chain(others.iter().cloned()).map(|payment| payment.id);
     let mut found = store.load(&ids.collect::<Vec<_>>()).await.unwrap();
@@ -21,7 +21,7 @@ async fn payments(store: &impl PaymentStore, others: &[Payment]) -> Vec<Payment>
     found
 }
 
-/// Goes on with an upgrade to its end, and returns the ids of what is damaged.
+/// Continues an upgrade to its end, and returns the ids of damaged payments.
 async fn rest_of(store: &impl UpgradeStore) -> Vec<String> {
     let mut unreadable = Vec::new();
     loop {
@@ -37,7 +37,7 @@ fn form(number: i64, is_upgrading: bool) -> StoreForm {
     StoreForm { number, known: 2, is_upgrading }
 }
 
-/// Numbers of payments in the file, in the first form and in the second.
+/// Returns the numbers of payments in the file, in the first form and in the second.
 fn forms_in(file: &Connection) -> (usize, usize) {
     let mut statement = file.prepare("SELECT payment FROM payments").unwrap();
     let documents = statement.query_map([], |row| row.get::<_, Vec<u8>>(0)).unwrap();
@@ -75,7 +75,7 @@ async fn an_embedded_store_is_upgraded_beside_its_service_and_goes_on_where_it_s
     assert_eq!((step.read, step.rewritten, step.is_done), (3, 3, false));
     drop(upgrade);
 
-    // The service was not told: it meets the number in its next write.
+    // The service was not notified: it finds the number in its next write.
     let late = created_at(2);
     let changed = pending(&known, 2);
     assert_eq!(service.commit(&[insert(&late), replace(&changed)]).await, [Ok(()), Ok(())]);
@@ -153,7 +153,7 @@ async fn a_database_is_upgraded_beside_its_nodes_and_goes_on_where_it_stopped() 
             assert_eq!((step.read, step.rewritten, step.is_done), (3, 3, false));
             drop(upgrade);
 
-            // The node was not told: payments are written all the same, anything else once it has looked.
+            // The node was not notified: payments can still be written, anything else once it has read the form.
             let late = created_at(2);
             let changed = pending(&known, 2);
             let refused = node.put_notices(&[notice("late:1", 1)]).await;

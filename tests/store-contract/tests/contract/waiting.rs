@@ -23,7 +23,7 @@ async fn made_pending(store: &Arc<dyn Store>, payments: &[Payment]) -> Vec<Payme
     next
 }
 
-/// Returns the place of its delivery among those that wait.
+/// Returns the position of its delivery in the outbox.
 fn place(payment: &Payment) -> OutboxPlace {
     OutboxPlace { at: payment.outbox_at().unwrap(), id: payment.id }
 }

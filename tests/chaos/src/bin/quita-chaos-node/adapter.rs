@@ -1,7 +1,7 @@
-//! The tester's banks over HTTP.
+//! Adapter to the tester's banks over HTTP.
 //!
-//! Classifies honestly: no connection is *not delivered*, so is a bank's explicit "not now"; anything else that is
-//! not an explicit answer is *unknown*.
+//! Classifies failures honestly. No connection means *not delivered*, and so does a bank's explicit "not now"; anything
+//! else that is not an explicit answer is *unknown*.
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -26,7 +26,7 @@ use crate::issue;
 use crate::notices::{self, NUMBER};
 use crate::wire::{Answer, Call, CallError};
 
-/// Makes adapters to one bank.
+/// Creates adapters to one bank.
 pub(crate) struct BankFactory {
     spec: AcquirerSpec,
     bank: Bank,
@@ -34,7 +34,8 @@ pub(crate) struct BankFactory {
 }
 
 impl BankFactory {
-    /// An adapter to the bank of the spec's name, at this address; with a planted mistake it lies about what it knows.
+    /// Creates an adapter to the bank with the spec's name, at this address. With a planted mistake it misreports
+    /// outcomes.
     pub(crate) fn new(
         spec: AcquirerSpec,
         secret: WebhookSecret,
@@ -134,7 +135,7 @@ struct Bank {
 }
 
 impl Bank {
-    /// One call; what the bank does not know is `None`.
+    /// Makes one call; `None` if the bank does not know the object.
     async fn call(&self, method: &str, path: &str, body: &Value) -> Result<Option<Value>, CallFailure> {
         let path = format!("/{}{path}", self.kind.name());
         let body = body.to_string();
@@ -259,7 +260,7 @@ fn operation_answer(called: Result<Option<Value>, CallFailure>) -> OperationAnsw
     }
 }
 
-/// Derives the outcome of an operation from what there was before it and what there is now.
+/// Derives the outcome of an operation from the sums before it and the current ones.
 fn by_sums(operation: &Operation, statement: &Value) -> OperationAnswer {
     let before = operation.before.cents();
     let (sum, amount) = match operation.kind {

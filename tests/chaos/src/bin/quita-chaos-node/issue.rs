@@ -1,4 +1,4 @@
-//! Codes to pay with, made here because only what is charged and paid is of interest to the tester.
+//! Codes to pay with, created here because the tester only cares about charges and payments.
 
 use quita_domain::acquiring::{ChargeQuery, Issued};
 use quita_domain::boleto::{Barcode, CollectionAccount};
@@ -9,7 +9,7 @@ use quita_domain::pix::txid::DynamicTxid;
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::time::Timestamp;
 
-/// The code of this charge; the same at every question. `None` for a card.
+/// Returns the code of this charge, the same for every inquiry; `None` for a card.
 pub(crate) fn issued(query: &ChargeQuery) -> Option<Issued> {
     match &query.terms {
         Terms::Pix { expires_in_s } => pix(query, query.created_at.plus_ms(expires_in_s * 1_000)),

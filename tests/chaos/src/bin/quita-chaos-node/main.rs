@@ -1,7 +1,7 @@
-//! `quita serve` with acquirers that are reached over HTTP, and a clock that may be ahead.
+//! `quita serve` with acquirers over HTTP, and a clock that may be ahead.
 //!
-//! Any other command is handed to `quita`. Of the environment it reads `CHAOS_BANK`, the address of the bank,
-//! `CHAOS_AHEAD_MS`, how far its clock is ahead of the machine's, and `CHAOS_PLANT`, a mistake to make on purpose.
+//! Any other command is passed to `quita`. Three environment variables configure it: `CHAOS_BANK`, the address of the
+//! bank; `CHAOS_AHEAD_MS`, the offset of its clock; and `CHAOS_PLANT`, a mistake to make on purpose.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -56,7 +56,7 @@ async fn serve(flags: ServiceFlags) -> anyhow::Result<()> {
     quita::telemetry::start(config.log).map_err(|error| anyhow::anyhow!("{error}"))?;
     let plant = take("CHAOS_PLANT");
     let factory = |acquirer: &AcquirerConfig| -> anyhow::Result<Arc<dyn AcquirerFactory>> {
-        // The adapter that is named is not the one that is used, but its secret is.
+        // The configured adapter is not used, but its secret is.
         let secret = match &acquirer.adapter {
             AdapterConfig::Sandbox(sandbox) => sandbox.notification_secret.clone(),
             AdapterConfig::ApiPix(_)
@@ -71,12 +71,12 @@ async fn serve(flags: ServiceFlags) -> anyhow::Result<()> {
     quita::serve::run_with(config, Outside::new(acquirers, Arc::new(AheadClock { ahead_ms }))).await
 }
 
-/// A variable that is the tester's.
+/// Reads a variable of the tester.
 fn take(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// The machine's clock, and some more.
+/// The machine's clock with an offset.
 struct AheadClock {
     ahead_ms: u64,
 }

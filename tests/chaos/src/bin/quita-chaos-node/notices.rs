@@ -1,4 +1,4 @@
-//! Notices of the banks: one sends facts as the sandbox does, the other one only hints.
+//! Notices of the banks: one sends facts as the sandbox does, the other one sends only hints.
 
 use quita_acquirers::sandbox::SandboxNotices;
 use quita_domain::acquiring::{HintSubject, NoticeContent, Reference};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::bank_kind::BankKind;
 
-/// Name under which the banks' own number of a charge is kept.
+/// Name under which the bank's own number of a charge is stored.
 pub(crate) const NUMBER: &str = "number";
 
 /// Returns the reader of a bank's notices.
@@ -21,7 +21,7 @@ pub(crate) fn reader(kind: BankKind, name: &AcquirerName, secret: WebhookSecret)
     }
 }
 
-/// Reads notices that are signed as the sandbox's are, and say nothing but which charge may have changed.
+/// Reads notices that are signed like the sandbox's, and only identify a charge that may have changed.
 struct HintReader {
     secret: WebhookSecret,
 }

@@ -1,4 +1,4 @@
-//! One of everything that a store keeps, with every field set, and always the same.
+//! One value of every kind that a store keeps, with every field set, always the same.
 
 use std::sync::Arc;
 
@@ -32,23 +32,23 @@ use quita_store_contract::samples::{
     Sample, answered, charged_back, dispute_won, insert, notice, paid, pending, refunded,
 };
 
-/// In a time whose sessions and nodes no server deletes for their age: 2100-01-01.
+/// A time so late that no server deletes sessions and nodes for their age: 2100-01-01.
 const LATER: Timestamp = Timestamp::from_millis(4_102_444_800_000);
 
-/// Number of the operation of a payment that was given back.
+/// Number of the refund of a refunded payment.
 const REFUND: OperationId = OperationId::new(Uuid::from_u128(71));
 
 fn id(number: u128) -> TransactionId {
     TransactionId::new(Uuid::from_u128(number))
 }
 
-/// The same payment after a write whose id is always the same.
+/// Returns the payment with a deterministic id of its last write.
 fn settled(mut payment: Payment) -> Payment {
     payment.last_op = Uuid::from_u128(payment.id.uuid().as_u128() << 32);
     payment
 }
 
-/// A refund under an id that is always the same.
+/// Returns the payment with a refund whose id is deterministic.
 fn given_back(paid: &Payment) -> Payment {
     let mut payment = refunded(paid, 2_500, OperationAnswer::Done, 5_000);
     for operation in &mut payment.operations {
@@ -68,7 +68,7 @@ fn given_back(paid: &Payment) -> Payment {
     payment
 }
 
-/// Payments of each method in several states, and such as have everything that there is.
+/// Returns payments of each method in several states, some with every field set.
 pub fn payments() -> Vec<Payment> {
     let opened = |number, method, mode| Sample { id: id(number), method, mode, ..Sample::default() }.open();
     let pix = |number| opened(number, Method::Pix, Mode::Test);
@@ -177,12 +177,12 @@ fn profile() -> MerchantProfile {
     named.with_contact("ajuda@loja.example").unwrap()
 }
 
-/// Puts one of everything into an empty store.
+/// Stores one value of every kind in an empty store.
 pub async fn put_into(store: Arc<dyn WholeStore>) {
     for payment in payments() {
         let before = if payment.is_erased() && payment.revision > 1 { payment.revision - 1 } else { 0 };
         if before > 0 {
-            // The store notes an erasure with the write that makes it.
+            // The store records an erasure with the write that makes it.
             let known = Payment { revision: before, erased_at: None, ..payment.clone() };
             assert_eq!(store.commit(&[insert(&known)]).await, [Ok(())]);
         }
@@ -229,7 +229,7 @@ pub async fn put_into(store: Arc<dyn WholeStore>) {
     assert!(store.take_numbers(&range("1-1-7", 7, 12), 4).await.unwrap().is_some());
 }
 
-/// Checks that everything can be read that [`put_into`] has put there.
+/// Checks that everything that [`put_into`] stored can be read.
 pub async fn check_is_in(store: Arc<dyn WholeStore>) {
     let expected = payments();
     let ids: Vec<_> = expected.iter().map(|payment| payment.id).collect();

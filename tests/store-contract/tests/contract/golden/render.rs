@@ -1,4 +1,4 @@
-//! Text of a whole store, in which differences show: one field a line, with its type.
+//! Text of a whole store that shows differences: one field per line, with its type.
 #![allow(
     clippy::wildcard_enum_match_arm,
     reason = "BSON has twenty kinds of values, of which stores keep few"
@@ -10,7 +10,7 @@ use bson::{Bson, Document, RawDocument};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-/// A document, one field a line.
+/// Renders a document, one field per line.
 pub(super) fn document(document: &Document) -> String {
     let mut text = String::new();
     fields(&mut text, document, 1);
@@ -55,19 +55,19 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A collection of MongoDB: its indexes and documents.
+/// Renders a MongoDB collection: its indexes and documents.
 pub(super) fn of_collection(name: &str, indexes: &[Bson], documents: &[Bson]) -> String {
     let mut text = format!("# {name}\n");
     let mut indexes: Vec<_> = indexes.iter().map(|index| index.as_document().unwrap().clone()).collect();
     indexes.sort_by_key(|index| index.get_str("name").unwrap().to_owned());
     for mut index in indexes {
-        // The server's own, which differs with its version.
+        // The server's own field, which depends on its version.
         index.remove("v");
         writeln!(text, "index {index}").unwrap();
     }
     for document in documents {
         let mut document = document.as_document().unwrap().clone();
-        // The version of the program: not the form's.
+        // The version of the program, which is not part of the form.
         document.remove("program");
         text.push_str("document\n");
         fields(&mut text, &document, 1);
@@ -75,7 +75,7 @@ pub(super) fn of_collection(name: &str, indexes: &[Bson], documents: &[Bson]) ->
     text
 }
 
-/// Tables whose content is of one file, and not of its form.
+/// Tables whose contents belong to one file, and not to its form.
 const OF_ONE_FILE: [&str; 1] = ["file_mark"];
 
 fn tables(file: &Connection) -> Vec<String> {
@@ -86,7 +86,7 @@ fn tables(file: &Connection) -> Vec<String> {
     names.map(Result::unwrap).filter(|name| !OF_ONE_FILE.contains(&name.as_str())).collect()
 }
 
-/// A file of SQLite: number, schema and rows.
+/// Renders an SQLite file: number, schema and rows.
 pub(super) fn of_file(file: &Connection) -> String {
     let number =
         |name: &str| file.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0)).unwrap();
@@ -113,7 +113,7 @@ pub(super) fn of_file(file: &Connection) -> String {
 
 fn column(text: &mut String, name: &str, value: &ValueRef<'_>) {
     match value {
-        // The version of the program: not the form's.
+        // The version of the program, which is not part of the form.
         ValueRef::Text(_) if name == "program" => {}
         ValueRef::Null => writeln!(text, "  {name}: null").unwrap(),
         ValueRef::Integer(number) => writeln!(text, "  {name}: {number}").unwrap(),
