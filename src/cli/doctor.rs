@@ -14,9 +14,7 @@ use std::time::Duration;
 use actix_web::rt::time::timeout;
 use clap::Args;
 use quita_domain::access::ApiKey;
-use quita_domain::control::Node;
 use quita_domain::people::OperatorRole;
-use quita_domain::time::Timestamp;
 use quita_machine::SystemClock;
 use quita_ports::{Clock, StoreError};
 use serde::Serialize;
@@ -102,7 +100,7 @@ async fn stored(config: &Config, running: Option<&RunningService>) -> Vec<Findin
     let result = result.unwrap_or_else(|_| {
         Err(StoreError::Unavailable(format!("no answer within {} s", STORE_TIME_OUT.as_secs())))
     });
-    let ReachedStore { opened, keys, nodes, written, has_operators } = match result {
+    let ReachedStore { opened, keys, written, has_operators } = match result {
         Ok(Some(reached)) => reached,
         Ok(None) => {
             let mut findings =
@@ -125,7 +123,11 @@ async fn stored(config: &Config, running: Option<&RunningService>) -> Vec<Findin
     ];
     findings.extend(checks::console(config, has_operators));
     let store = opened.whole();
-    findings.extend(nodes::examine(&nodes, now));
+    if let StoreUrl::Mongo(_) = config.store {
+        findings.extend(nodes::check(&*store).await.unwrap_or_else(|error| {
+            vec![Finding::fail("nodes", format!("they can't be read: {error}"), "fix the store first")]
+        }));
+    }
     findings.extend(open_payments::missing_acquirers(&*store, config).await);
     let strongbox = config.secret_keys.strongbox(store.clone());
     findings.extend(checks::key_of_store(&strongbox, &config.secret_keys).await);
@@ -137,8 +139,6 @@ async fn stored(config: &Config, running: Option<&RunningService>) -> Vec<Findin
 struct ReachedStore {
     opened: OpenedStore,
     keys: Vec<ApiKey>,
-    /// Nodes that the store lists, if it is one for several nodes.
-    nodes: Vec<Node>,
     /// Outcome of a trial write.
     written: Result<(), StoreError>,
     has_operators: bool,
@@ -158,14 +158,10 @@ async fn reach(url: &StoreUrl) -> Result<Option<ReachedStore>, StoreError> {
     let store = opened.whole();
     store.ping().await?;
     let keys = store.keys().await?;
-    let nodes = match url {
-        StoreUrl::Mongo(_) => store.nodes(Timestamp::from_millis(0)).await?,
-        StoreUrl::Embedded(_) => Vec::new(),
-    };
     let has_operators =
         store.operators().await?.iter().any(|operator| operator.role == OperatorRole::Operator);
     let written = opened.try_write().await;
-    Ok(Some(ReachedStore { opened, keys, nodes, written, has_operators }))
+    Ok(Some(ReachedStore { opened, keys, written, has_operators }))
 }
 
 #[cfg(test)]

@@ -1,24 +1,69 @@
 //! Check of the nodes that the store lists.
+//!
+//! The time of a heartbeat is by the clock of its node, which may be wrong. So a heartbeat of any other time than now is
+//! looked at twice: a node is alive if its heartbeat has changed.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
+use actix_web::rt::time::sleep;
 use quita_actors::NODE_SEEN_WITHIN;
 use quita_domain::control::Node;
 use quita_domain::time::Timestamp;
+use quita_machine::SystemClock;
+use quita_ports::{Clock, StoreError, WholeStore};
 
 use super::finding::Finding;
 
 const SUBJECT: &str = "nodes";
 
-/// Warns of lost nodes, and of live nodes with different routing tables or accounts.
-pub(super) fn examine(nodes: &[Node], now: Timestamp) -> Vec<Finding> {
-    let seen_within_ms = u64::try_from(NODE_SEEN_WITHIN.as_millis()).unwrap_or(u64::MAX);
-    let is_alive = |node: &&Node| now.ms_since(node.seen_at) <= seen_within_ms;
-    let (alive, lost): (Vec<_>, Vec<_>) = nodes.iter().partition(is_alive);
+/// Largest difference between now and the last heartbeat of a node that is alive and whose clock is right: two
+/// intervals of heartbeats.
+const HEARTBEAT_WITHIN_MS: u64 = 10_000;
+
+/// Time until the second look, within which a node that is alive stores at least one heartbeat.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(11);
+
+/// Warns of lost nodes, and of live nodes with different routing tables or accounts. Fails for a live node whose clock
+/// is wrong. Takes eleven seconds if a heartbeat is not recent.
+///
+/// # Errors
+/// [`StoreError`] if the nodes can't be read.
+pub(super) async fn check(store: &dyn WholeStore) -> Result<Vec<Finding>, StoreError> {
+    let read = || store.nodes(Timestamp::from_millis(0));
+    let first = read().await?;
+    let now = SystemClock.now();
+    if first.iter().all(|node| is_recent(node, now)) {
+        return Ok(judge(&first, &first, now));
+    }
+    sleep(LOOK_AGAIN_AFTER).await;
+    let last = read().await?;
+    Ok(judge(&first, &last, SystemClock.now()))
+}
+
+/// Judges nodes by two looks at their heartbeats, the last of them now.
+fn judge(first: &[Node], last: &[Node], now: Timestamp) -> Vec<Finding> {
+    let has_beaten = |node: &Node| {
+        first
+            .iter()
+            .find(|earlier| earlier.id == node.id)
+            .is_none_or(|earlier| earlier.seen_at != node.seen_at)
+    };
     let mut findings = Vec::new();
-    for Node { address, seen_at, .. } in lost {
-        let text = format!("the one at {address} was lost: it did not stop, and was last seen at {seen_at}");
-        findings.push(Finding::warn(SUBJECT, text, "docs/ops/RUNBOOK.md, QuitaNodeLost"));
+    let mut alive = Vec::new();
+    for node in last {
+        let Node { address, seen_at, .. } = node;
+        if is_recent(node, now) {
+            alive.push(node);
+        } else if has_beaten(node) {
+            alive.push(node);
+            findings.push(wrong_clock(node, now));
+        } else if is_silent_for_long(*seen_at, now) {
+            let text = format!(
+                "the one at {address} was lost: it did not stop, and was last seen at {seen_at} by its own clock"
+            );
+            findings.push(Finding::warn(SUBJECT, text, "docs/ops/RUNBOOK.md, QuitaNodeLost"));
+        }
     }
     let tables: HashSet<_> = alive.iter().filter_map(|node| node.routing.as_ref()).collect();
     let accounts: HashSet<_> = alive.iter().filter_map(|node| node.accounts.as_ref()).collect();
@@ -29,6 +74,26 @@ pub(super) fn examine(nodes: &[Node], now: Timestamp) -> Vec<Finding> {
         findings.push(Finding::warn(SUBJECT, text, mend));
     }
     findings
+}
+
+fn is_recent(node: &Node, now: Timestamp) -> bool {
+    node.seen_at.millis().abs_diff(now.millis()) <= HEARTBEAT_WITHIN_MS
+}
+
+/// Returns true for a heartbeat that can't be recent: one from the future was stored by a wrong clock some time ago.
+fn is_silent_for_long(seen_at: Timestamp, now: Timestamp) -> bool {
+    let seen_within_ms = u64::try_from(NODE_SEEN_WITHIN.as_millis()).unwrap_or(u64::MAX);
+    seen_at > now || now.ms_since(seen_at) > seen_within_ms
+}
+
+fn wrong_clock(Node { address, seen_at, .. }: &Node, now: Timestamp) -> Finding {
+    let seconds = seen_at.millis().abs_diff(now.millis()) / 1_000;
+    let side = if *seen_at > now { "ahead of" } else { "behind" };
+    let text =
+        format!("the clock of the one at {address} is about {seconds} s {side} the clock of this machine");
+    let mend =
+        "set the one that is wrong, and keep both set with NTP: docs/ops/RUNBOOK.md, QuitaNodeClocksDiffer";
+    Finding::fail(SUBJECT, text, mend)
 }
 
 #[cfg(test)]
@@ -52,16 +117,34 @@ mod tests {
         }
     }
 
+    fn told(first: &[Node], last: &[Node]) -> Vec<String> {
+        let found = judge(first, last, Timestamp::from_millis(100_000));
+        found.into_iter().map(|finding| finding.text).collect()
+    }
+
     #[test]
     fn nodes_that_were_lost_or_that_route_differently_are_warned_of() {
-        let told = |nodes: &[Node]| {
-            let found = examine(nodes, Timestamp::from_millis(100_000));
-            found.into_iter().map(|finding| finding.text).collect::<Vec<_>>()
-        };
-        assert_eq!(told(&[node("a", "1", 99_000), node("b", "1", 40_000)]), Vec::<String>::new());
-        let different = told(&[node("a", "1", 99_000), node("b", "2", 99_000)]);
+        let once = |nodes: &[Node]| told(nodes, nodes);
+        assert_eq!(once(&[node("a", "1", 99_000), node("b", "1", 40_000)]), Vec::<String>::new());
+        let different = once(&[node("a", "1", 99_000), node("b", "2", 99_000)]);
         assert_eq!(different, ["a, b route by different tables or accounts"]);
-        let lost = told(&[node("a", "1", 99_000), node("b", "2", 39_999)]);
+        let lost = once(&[node("a", "1", 99_000), node("b", "2", 39_999)]);
         assert!(lost.len() == 1 && lost[0].starts_with("the one at b was lost"), "{lost:?}");
+    }
+
+    #[test]
+    fn a_node_whose_clock_is_wrong_is_alive_while_its_heartbeat_changes_and_lost_once_it_does_not() {
+        for (earlier_ms, seen_at_ms, side) in
+            [(8_090_000, 8_100_000, "8000 s ahead of"), (5_000, 15_000, "85 s behind")]
+        {
+            let [before, after] = [node("a", "1", earlier_ms), node("a", "1", seen_at_ms)];
+            let alive = told(&[before], std::slice::from_ref(&after));
+            assert_eq!(
+                alive,
+                [format!("the clock of the one at a is about {side} the clock of this machine")]
+            );
+            let lost = told(std::slice::from_ref(&after), std::slice::from_ref(&after));
+            assert!(lost.len() == 1 && lost[0].starts_with("the one at a was lost"), "{lost:?}");
+        }
     }
 }
