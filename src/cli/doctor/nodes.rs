@@ -104,7 +104,7 @@ mod tests {
 
     fn node(address: &str, table: &str, seen_at_ms: i64) -> Node {
         Node {
-            id: Uuid::nil(),
+            id: Uuid::from_u128(address.bytes().map(u128::from).sum()),
             address: address.into(),
             version: "1".into(),
             routing: serde_json::from_value(table.into()).ok(),

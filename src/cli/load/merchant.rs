@@ -276,6 +276,16 @@ impl Merchant {
         }
     }
 
+    /// Probes the service every second until dropped, while the last calls of the load have no answer: if probes are
+    /// answered, those calls hang alone, and the service is not away.
+    pub(super) async fn probe_beside_last_calls(&self) {
+        loop {
+            tokio::time::sleep(WATCH_EVERY).await;
+            // As long as a call: a shorter wait would judge a slow service before its calls do.
+            self.probe(CONNECTION_WITHIN).await;
+        }
+    }
+
     async fn probe(&self, within: Duration) {
         let began = Instant::now();
         self.board.measures().contact.began(began);

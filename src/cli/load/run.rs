@@ -131,7 +131,15 @@ impl Run {
         own_cost: &mut Option<OwnCost>,
         cpu_before: Option<u64>,
     ) {
-        pace::run(self.pace.clone(), self.duration, Rc::clone(&self.merchant)).await;
+        let probing = async {
+            tokio::time::sleep(self.duration).await;
+            self.merchant.probe_beside_last_calls().await;
+        };
+        tokio::select! {
+            biased;
+            () = pace::run(self.pace.clone(), self.duration, Rc::clone(&self.merchant)) => {}
+            () = probing => {}
+        }
         self.merchant.board.measures().contact.load_ended(Instant::now());
         let deadline = Instant::now() + self.settle;
         *made = Some(self.creation_end().await);

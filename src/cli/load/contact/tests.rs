@@ -144,6 +144,22 @@ fn a_call_that_hangs_at_the_end_of_a_load_is_no_loss_once_a_question_is_answered
     assert_eq!((times(&hung), hung.cut(), hung.is_lost()), (Vec::new(), 0, false));
 }
 
+#[test]
+fn calls_that_hang_at_the_end_of_a_load_while_probes_are_answered_are_no_absence() {
+    use ContactStep::{Begins, Replies};
+    let (mut hung, start) = silence(&[Begins(0), Begins(10), Begins(20), Begins(30), Replies(OK, 30, 35)]);
+    let at = |ms| start + Duration::from_millis(ms);
+    for probe in 1..30 {
+        hung.began(at(probe * 1_000));
+        hung.replied(OK, at(probe * 1_000), at(probe * 1_000 + 5), false);
+    }
+    for began in [0, 10, 20] {
+        hung.replied(LATE, at(began), at(began + 30_000), true);
+    }
+    hung.load_ended(at(30_021));
+    assert_eq!((times(&hung), hung.cut(), hung.is_lost()), (Vec::new(), 0, false));
+}
+
 /// Steps of a load: calls that begin, and replies to them, at these milliseconds.
 #[derive(Clone, Copy)]
 enum ContactStep {
