@@ -7,9 +7,9 @@ use super::verdict::Verdict;
 
 /// Lists the violations of the service's promises, as sentences.
 pub(super) fn violations(judgement: &PaymentVerdicts, measures: &Measures) -> Vec<String> {
-    // If no signature matches, the tester passed the wrong secret.
-    let is_own_secret =
-        |verdict: Verdict| verdict == Verdict::BadSignature && judgement.does_secret_fit_nothing;
+    // If no signature matches, the tester passed the wrong secret. A signature whose time is wrong matches.
+    let does_secret_fit_nothing = judgement.does_secret_fit_nothing && measures.webhooks.stale == 0;
+    let is_own_secret = |verdict: Verdict| verdict == Verdict::BadSignature && does_secret_fit_nothing;
     let broken =
         Verdict::ALL.into_iter().filter(|verdict| verdict.is_violation() && !is_own_secret(*verdict));
     let counted = broken.map(|verdict| (judgement.count(verdict), verdict));
@@ -25,6 +25,13 @@ pub(super) fn violations(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
     if measures.webhooks.unreadable > 0 {
         violations.push(format!("webhooks: {} were no event", measures.webhooks.unreadable));
     }
+    if measures.webhooks.stale > 0 {
+        violations.push(format!(
+            "webhooks: {} had a genuine signature with a time that is up to {} s off, so receivers must refuse them: the \
+             clock of a node, or of this machine, is wrong",
+            measures.webhooks.stale, measures.webhooks.stale_by_s
+        ));
+    }
     violations
 }
 
@@ -32,7 +39,7 @@ pub(super) fn violations(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
 pub(super) fn shortfalls(judgement: &PaymentVerdicts, measures: &Measures) -> Vec<String> {
     let mut shortfalls: Vec<String> = Vec::new();
     shortfalls.extend(measures.contact.store_refusals().map(|refusals| refusals.to_string()));
-    if judgement.does_secret_fit_nothing {
+    if judgement.does_secret_fit_nothing && measures.webhooks.stale == 0 {
         shortfalls.push(
             "webhooks: no signature fits QUITA_SECRET, which is probably of another merchant or mode; set it to what \
              `quita secrets show` prints"
@@ -299,6 +306,28 @@ mod tests {
                 "payments: 2 not judged: the load tester had no socket left; allow it more open files (ulimit -n)",
             ]
         );
+    }
+
+    #[test]
+    fn genuine_signatures_of_another_time_accuse_a_clock_and_not_the_secret() {
+        let mut ledger = Ledger::new(0);
+        let transaction = Uuid::from_u128(1);
+        let status = Status::Paid;
+        ledger.created(transaction, Method::Pix);
+        ledger.hear(&Notice { transaction, sequence: 1, status, webhook_id: "a", is_signed_well: false });
+        ledger.find(transaction, Some(status), ReportedStatus::Is(status));
+        let judgement = PaymentVerdicts::of(&ledger, true);
+        let mut measures = measures(&[Reply::Status(201)]);
+        assert!(shortfalls(&judgement, &measures)[0].contains("no signature fits QUITA_SECRET"));
+        (measures.webhooks.stale, measures.webhooks.stale_by_s) = (1, 17_999);
+        let broken = violations(&judgement, &measures);
+        assert_eq!(broken[0], "payments: 1 bad signature");
+        assert!(
+            broken[1].contains("up to 17999 s off") && broken[1].contains("clock of a node"),
+            "{}",
+            broken[1]
+        );
+        assert_eq!(shortfalls(&judgement, &measures), [""; 0]);
     }
 
     #[test]

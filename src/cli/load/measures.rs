@@ -109,6 +109,10 @@ pub(super) struct Webhooks {
     pub(super) refused: u64,
     /// Number that were not events, or had no id.
     pub(super) unreadable: u64,
+    /// Number whose signature is genuine, but whose time is not now.
+    pub(super) stale: u64,
+    /// Largest difference of such a time from now, in seconds.
+    pub(super) stale_by_s: u64,
 }
 
 /// Measures of one slice of time. Latencies are in microseconds.

@@ -90,8 +90,13 @@ async fn receive(state: Data<ReceiverState>, request: HttpRequest, body: Bytes) 
         state.board.measures().webhooks.unreadable += 1;
         return HttpResponse::Ok().finish();
     };
-    let is_signed_well =
-        state.secrets.is_empty() || judge(&state.secrets, &headers, &body, now) == SignatureCheck::Good;
+    let check = judge(&state.secrets, &headers, &body, now);
+    if let SignatureCheck::Stale { off_s } = check {
+        let webhooks = &mut state.board.measures().webhooks;
+        webhooks.stale += 1;
+        webhooks.stale_by_s = webhooks.stale_by_s.max(off_s);
+    }
+    let is_signed_well = state.secrets.is_empty() || check == SignatureCheck::Good;
     let Event { transaction_id: transaction, sequence, status, .. } = event;
     let notice = Notice { transaction, sequence, status, webhook_id, is_signed_well };
     let reception = state.board.ledger().hear(&notice);
