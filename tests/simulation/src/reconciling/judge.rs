@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use chrono::{NaiveDate, NaiveDateTime};
 use quita_domain::exception::Exception;
+use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{ASKED_FOR_MS, LineSubject, LineVerdict, MARGIN_MS, Source, StoredLine};
 use quita_domain::state::RefundStatus;
@@ -85,6 +86,10 @@ fn check_pix(world: &World, bank: &Party, received: &Received, lines: &[StoredLi
     let is_listed = received.slip != Some(Slip::LeftOut);
     let expected = expected_of_pix(world, bank, received, payment.as_ref());
     let is_right = match (is_listed, expected) {
+        // What its bank concluded without any money differs until the bank shows the money, and was reported as that.
+        (_, Some(LineVerdict::Matched)) if found == [Some(LineVerdict::Different)] => {
+            received.id.is_some_and(|id| was_concluded_without_money(world, id))
+        }
         (_, Some(expected)) => found == [Some(expected)],
         // It is about to be missed, or nobody misses it.
         (false, None) => found.is_empty() || found == [Some(LineVerdict::MissingThere)],
@@ -98,6 +103,12 @@ fn check_pix(world: &World, bank: &Party, received: &Received, lines: &[StoredLi
     if let Some(open) = lines.iter().find(|stored| stored.judged.as_ref().is_none_or(|one| !one.is_final)) {
         world.violation(format!("{} is not settled", open.line.id));
     }
+}
+
+/// Returns true if operators were told that the bank takes no more money for a charge, and shows none.
+fn was_concluded_without_money(world: &World, id: TransactionId) -> bool {
+    let told = format!("{id}:amount_mismatch:concluded");
+    world.store.lock().exceptions.iter().any(|exception| exception.id.starts_with(&told))
 }
 
 /// The verdict that must be there; none where none is certain.
