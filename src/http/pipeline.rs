@@ -1,4 +1,4 @@
-//! Steps around the handler of a request, in order: nothing else wraps the routes of a listener.
+//! Steps around the handler of a request, in order. Only the consoles and `/pay/tokens` have steps of their own within.
 //!
 //! They are plain functions. As middlewares of the library, each would cost every request two allocations and a move of
 //! its response.
