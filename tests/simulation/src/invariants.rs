@@ -325,7 +325,11 @@ const NOT_VOIDED: &str = "its void was refused";
 
 /// Money of a declined payment went back, or a person has to see to it.
 fn check_given_back(world: &World, id: TransactionId, account: &Account) {
-    check_reported(world, id, "paid_after_decline");
+    // A charge that was reported by its name while another one counted is not reported again once that one expires.
+    let is_told_by_name = |charge: &Beside| is_told_of(world, id, &[&charge.name]);
+    if !account.counted.as_ref().is_some_and(is_told_by_name) {
+        check_reported(world, id, "paid_after_decline");
+    }
     if account.given_back != account.captured && !is_told_of(world, id, &[NOT_GIVEN_BACK]) {
         world.violation(format!("{id} is declined, and {} was not given back", account.captured));
     }
