@@ -57,6 +57,9 @@ pub struct Readiness {
     pub takes_messages: bool,
     /// Health of every route.
     pub routes: Vec<RouteHealth>,
+    /// Seconds by which this node's clock is ahead of that of the store's server, negative if it is behind. `None`
+    /// while they agree within a few seconds, and while the difference is unknown.
+    pub clock_ahead_s: Option<i64>,
 }
 
 impl Readiness {
@@ -328,6 +331,7 @@ impl Payments {
             store_away: self.store_away(),
             takes_messages: self.takes_messages(),
             routes: self.acquirers(),
+            clock_ahead_s: self.system.known_nodes.own_clock_ahead_s(),
         }
     }
 

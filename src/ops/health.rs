@@ -42,6 +42,9 @@ struct Checks {
     mailboxes: HealthCheck,
     /// Check that some acquirer accepts new payments.
     routes: HealthCheck,
+    /// Comparison of this node's clock with that of the store's server. It does not decide about readiness: with a wrong
+    /// clock on the server every node would refuse payments.
+    clock: HealthCheck,
     acquirers: Vec<AcquirerCheck>,
     /// Failing acquirers, as `NAME METHOD`. Payments are accepted as long as any acquirer accepts them.
     failing: Vec<String>,
@@ -76,7 +79,7 @@ pub(super) async fn ready(payments: Data<Payments>, console: Data<OperatorConsol
     drop(timeout(STORE_TIME_OUT, payments.probe_store()).await);
     let readiness = payments.readiness();
     let is_ready = readiness.is_ready();
-    let Readiness { store_away, takes_messages, routes } = readiness;
+    let Readiness { store_away, takes_messages, routes, clock_ahead_s } = readiness;
     let store = HealthCheck { ok: store_away.is_none(), message: store_away.as_ref().map(message) };
     let recreated = (!takes_messages).then(|| String::from("an actor is being recreated"));
     let mailboxes = HealthCheck { ok: takes_messages, message: recreated };
@@ -86,6 +89,7 @@ pub(super) async fn ready(payments: Data<Payments>, console: Data<OperatorConsol
         (false, false) => Some(String::from("every acquirer is paused or drained for every method")),
     };
     let open_routes = HealthCheck { ok: no_routes.is_none(), message: no_routes };
+    let clock = HealthCheck { ok: clock_ahead_s.is_none(), message: clock_ahead_s.map(clock_message) };
     let failing = routes.iter().filter(|route| route.state == RouteState::Failing);
     let failing = failing.map(|route| format!("{} {}", route.acquirer, route.method.label())).collect();
     let acquirers = routes.into_iter().map(|route| AcquirerCheck {
@@ -95,7 +99,8 @@ pub(super) async fn ready(payments: Data<Payments>, console: Data<OperatorConsol
         state: route.state.as_str(),
         failing_since: route.failing_since.map(|since| since.to_string()),
     });
-    let checks = Checks { store, mailboxes, routes: open_routes, acquirers: acquirers.collect(), failing };
+    let checks =
+        Checks { store, mailboxes, routes: open_routes, clock, acquirers: acquirers.collect(), failing };
     let mut response = if is_ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
     let status = if is_ready { "ready" } else { "not_ready" };
     let BuildInfo { version, commit, stored_form } = build_info();
@@ -112,6 +117,13 @@ fn message(StoreAway { since, trouble, why }: &StoreAway) -> String {
         StoreTrouble::Broken => "the store can't be trusted until it is repaired and the service restarted",
     };
     format!("{trouble} (since {since}): {why}")
+}
+
+/// Returns the difference of this node's clock from that of the store's server in words.
+fn clock_message(ahead_s: i64) -> String {
+    let side = if ahead_s < 0 { "behind" } else { "ahead of" };
+    let seconds = ahead_s.unsigned_abs();
+    format!("this node's clock is {seconds} s {side} that of the store's server: set the wrong one with NTP")
 }
 
 /// Metric of readiness, computed at each scrape.

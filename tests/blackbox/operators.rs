@@ -21,6 +21,7 @@ fn readiness_and_the_first_line_of_the_log_name_the_build() {
     let app = TestApp::new();
     let ready = app.ops().get("/health/ready").expect(200);
     assert_eq!((&ready["status"], &ready["version"]), (&json!("ready"), &json!(env!("CARGO_PKG_VERSION"))));
+    assert_eq!(ready["checks"]["clock"], json!({"ok": true}), "{ready:#}");
     let told = app.quita(&["--version"]).output();
     let commit = ready["commit"].as_str().unwrap_or("commit unknown");
     assert!(ready.get("commit").is_some() && told.contains(&format!("({commit}, ")), "{told}: {ready:#}");

@@ -161,6 +161,12 @@ impl KnownNodes {
         self.lock().agreement.is_broken()
     }
 
+    /// Returns the seconds by which this node's clock is ahead of that of the store's server, if they differ by more
+    /// than a few.
+    pub(crate) fn own_clock_ahead_s(&self) -> Option<i64> {
+        self.lock().heartbeats.own_clock_ahead_s()
+    }
+
     /// Returns every node as last recorded, in the order of their start.
     pub(crate) fn all(&self) -> Vec<NodeView> {
         self.lock().nodes.clone()

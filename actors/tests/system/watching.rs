@@ -405,10 +405,13 @@ fn a_node_whose_own_clock_differs_from_its_stores_server_shows_it_and_says_it_on
         pass_with_server_behind_by(300).await;
         let is_near = |ahead_s: i64| (299..=302).contains(&ahead_s);
         assert!(own().is_some_and(is_near), "{:?}", own());
+        let readiness = node.payments.readiness();
+        assert!(readiness.clock_ahead_s.is_some_and(is_near) && readiness.is_ready(), "{readiness:?}");
         assert!(is_near(node.number("quita_node_clock_offset_seconds", &[])));
         assert_eq!(told("this node's clock differs from that of the store's server"), 1);
         pass_with_server_behind_by(0).await;
         assert_eq!((own(), node.number("quita_node_clock_offset_seconds", &[])), (None, 0));
+        assert_eq!(node.payments.readiness().clock_ahead_s, None);
     });
 }
 

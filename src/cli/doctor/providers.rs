@@ -108,7 +108,9 @@ fn callbacks(link: &Link, config: &Config) -> Option<Finding> {
     match callbacks.registration {
         CallbackRegistration::Register | CallbackRegistration::Replace => Some(Finding::ok(
             SUBJECT,
-            format!("{name}: the service tells the bank to call back at {address}/…"),
+            format!(
+                "{name}: the service registers {address}/… for callbacks; Acquirers in the operators' console shows the result"
+            ),
         )),
         CallbackRegistration::Off => Some(Finding::ok(
             SUBJECT,

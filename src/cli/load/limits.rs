@@ -2,6 +2,9 @@
 
 use std::time::Instant;
 
+use quita_domain::time::Timestamp;
+use quita_machine::SystemClock;
+use quita_ports::Clock;
 use serde::Serialize;
 use url::Url;
 
@@ -13,6 +16,8 @@ use super::service_metrics::{self, ServiceLoad, ServiceMetrics};
 #[derive(Debug)]
 pub(super) struct Sample {
     at: Instant,
+    /// The same by the wall clock.
+    taken_at: Timestamp,
     own_us: Option<u64>,
     machine: Option<MachineTime>,
     service: Result<ServiceMetrics, String>,
@@ -47,7 +52,13 @@ impl Sample {
             Some(url) => service_metrics::read(url).await,
             None => Err("their address is not known".into()),
         };
-        Self { at: Instant::now(), own_us: cpu_us(), machine: MachineTime::now(), service }
+        Self {
+            at: Instant::now(),
+            taken_at: SystemClock.now(),
+            own_us: cpu_us(),
+            machine: MachineTime::now(),
+            service,
+        }
     }
 
     /// Returns the service's metrics.
@@ -89,6 +100,9 @@ impl Limits {
     }
 }
 
+/// Advice for an address behind which several nodes answer.
+const ONE_NODE: &str = "behind a balancer, name one node's own with --metrics URL";
+
 /// Reads what the service did between two snapshots, or the reason why that is not known.
 fn service_between(before: &Sample, after: &Sample, url: &Url, payments: u64) -> Result<ServiceLoad, String> {
     let hint = "name the service's with --metrics URL";
@@ -98,7 +112,12 @@ fn service_between(before: &Sample, after: &Sample, url: &Url, payments: u64) ->
         format!("{url} was read before the run, but not after the last payment ({reason})")
     })?;
     if !later.is_of_process_of(earlier) {
-        return Err(format!("the service at {url} was started again during the run, and its counts with it"));
+        // A process that ran before the run is no successor, but another node.
+        return Err(if later.began_after(before.taken_at) {
+            format!("the service at {url} was started again during the run, and its counts with it")
+        } else {
+            format!("{url} was answered by one process before the run and by another after it; {ONE_NODE}")
+        });
     }
     // Metrics of a process that created none of the payments belong to another service.
     let load = later.since(earlier, url);
@@ -114,7 +133,8 @@ mod tests {
 
     fn sample(service: Result<&str, &str>) -> Sample {
         let service = service.map(ServiceMetrics::parse).map_err(str::to_owned);
-        Sample { at: Instant::now(), own_us: Some(0), machine: None, service }
+        let taken_at = Timestamp::from_millis(5_000);
+        Sample { at: Instant::now(), taken_at, own_us: Some(0), machine: None, service }
     }
 
     #[test]
@@ -122,6 +142,7 @@ mod tests {
         const FIVE: &str = "quita_payments_created_total 5\nprocess_start_time_seconds 1\n";
         const NINE: &str = "quita_payments_created_total 9\nprocess_start_time_seconds 1\n";
         const AGAIN: &str = "quita_payments_created_total 9\nprocess_start_time_seconds 8\n";
+        const OTHER: &str = "quita_payments_created_total 9\nprocess_start_time_seconds 2\n";
         let url = Url::parse("http://127.0.0.1:9090/metrics").unwrap();
         for (before, after, expected) in [
             (Ok(FIVE), Ok(NINE), None),
@@ -136,6 +157,11 @@ mod tests {
                 Some("before the run, but not after the last payment (connec"),
             ),
             (Ok(FIVE), Ok(AGAIN), Some("was started again during the run")),
+            (
+                Ok(FIVE),
+                Ok(OTHER),
+                Some("by one process before the run and by another after it; behind a balancer"),
+            ),
             (Ok(NINE), Ok(NINE), Some("made none of these payments; name the service's with --metrics URL")),
         ] {
             let limits = Limits::between(&sample(before), &sample(after), Some(&url), 4);

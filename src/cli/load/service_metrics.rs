@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
+use quita_domain::time::Timestamp;
 use serde::Serialize;
 use url::Url;
 
@@ -29,6 +30,7 @@ const STARTED: &str = "process_start_time_seconds";
 const STORE_UP: &str = "quita_store_up";
 const STORE_FAILURES: &str = "quita_store_failures_total";
 const CONNECTIONS_REFUSED: &str = "quita_connections_refused_total";
+const NODES: &str = "quita_nodes_seen";
 const BUILD: &str = "quita_build_info";
 const STORE: &str = "quita_store_info";
 
@@ -42,6 +44,8 @@ pub(super) struct ServiceMetrics(HashMap<String, u64>);
 pub(super) struct ServiceLoad {
     /// Address from which the metrics were read.
     pub(super) metrics_url: String,
+    /// Processes that work on its store, this one included, if it reports them. Its figures are of this one alone.
+    pub(super) nodes: Option<u64>,
     /// Payments that this service process created.
     pub(super) created: u64,
     /// Attempts to deliver events to any receiver.
@@ -146,6 +150,7 @@ impl ServiceMetrics {
         let writes = self.grown(earlier, &format!("{BATCHES}_sum"));
         ServiceLoad {
             metrics_url: metrics_url.to_string(),
+            nodes: self.has(NODES).then(|| self.value(NODES) / 1_000_000),
             created: whole(CREATED),
             deliveries: whole(DELIVERIES),
             cpu_us: self.has(PROCESSOR).then(|| self.grown(earlier, PROCESSOR)),
@@ -165,6 +170,12 @@ impl ServiceMetrics {
     /// Returns true if both snapshots are of the same process, as far as can be told.
     pub(super) fn is_of_process_of(&self, earlier: &Self) -> bool {
         self.value(STARTED) == earlier.value(STARTED)
+    }
+
+    /// Returns true if the process started after this time of the machine's clock.
+    pub(super) fn began_after(&self, time: Timestamp) -> bool {
+        let time_us = u64::try_from(time.millis()).unwrap_or(0).saturating_mul(1_000);
+        self.value(STARTED) > time_us
     }
 
     /// Returns the version and the store that the service reports.

@@ -106,6 +106,9 @@ pub(super) fn limit_lines(limits: &Limits) -> Vec<(&'static str, String)> {
         lines.push(("store", format!("unknown: {gap}")));
         return lines;
     };
+    lines.extend(service.nodes.filter(|nodes| *nodes > 1).map(|nodes| {
+        ("one node", format!("the figures of service, store and refusals are of one of {nodes} nodes"))
+    }));
     let edge = |edge: Option<u64>| match (edge, service.commits) {
         (_, 0) => NOTHING.to_owned(),
         (Some(us), _) => format!("below {}", time(us)),
@@ -245,6 +248,18 @@ mod tests {
         report.declined = BTreeMap::from([("no_acquirer_available".to_owned(), 60)]);
         let said = Terminal(&report).to_string();
         assert!(said.contains("\n  declined 60 (no_acquirer_available)\n"), "{said}");
+    }
+
+    #[test]
+    fn figures_of_one_node_among_several_are_said_to_be_of_one() {
+        let one_node = |nodes| {
+            let service = Some(ServiceLoad { nodes, ..ServiceLoad::default() });
+            let lines = limit_lines(&Limits { service, ..Limits::default() });
+            lines.into_iter().find(|(name, _)| *name == "one node")
+        };
+        let words = "the figures of service, store and refusals are of one of 3 nodes";
+        assert_eq!(one_node(Some(3)), Some(("one node", words.to_owned())));
+        assert_eq!((one_node(Some(1)), one_node(None)), (None, None));
     }
 
     #[test]
