@@ -13,6 +13,7 @@ use std::time::Duration;
 use awc::Client;
 use awc::http::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderMap, USER_AGENT};
 use clap::{Args, Subcommand};
+use quita_domain::status::Status;
 use quita_paper::qr::QrImage;
 use tokio::time::timeout;
 use url::Url;
@@ -81,6 +82,9 @@ impl Use {
         }
     }
 }
+
+/// Sentence about a page that waits for a payer without a code to pay.
+const NO_CODE: &str = "The page is pending and has no code to pay: see that its text asks for no money.";
 
 /// Commands about the pages of payment links.
 #[derive(Debug, Subcommand)]
@@ -153,6 +157,10 @@ impl PageComparison {
             let findings = self.page(language).await?;
             let of_host = |host| format!("A payer may go on at {host}: see that it is the shop's.");
             self.sentences.extend(findings.goes_on_at.map(of_host));
+            // A PIX or a boleto waits with its code. Without one, a text may tell payers to pay elsewhere.
+            if findings.status.as_deref() == Some(Status::Pending.as_str()) && findings.codes.is_empty() {
+                self.sentences.insert(NO_CODE.into());
+            }
             let of_status = |status| format!("The page's status is {status}: see that it is the link's.");
             self.sentences.extend(findings.status.map(of_status));
             files.extend(findings.files);

@@ -79,6 +79,23 @@ fn the_page_of_a_payment_is_as_this_version_serves_it() {
 }
 
 #[test]
+fn a_page_whose_code_became_a_text_is_for_a_person_to_judge() {
+    let app = TestApp::new();
+    let made = make(&app, &link());
+    let mut payer = Payer::at(&app, &made);
+    payer.begin_and_go("pix");
+    payer.check("pending");
+    let (_, said) = verify_page(&app, &payer.path, |_, reply| {
+        for (start, end) in [("<img ", ">"), ("<textarea ", "</textarea>")] {
+            let Some((before, rest)) = reply.body.split_once(start) else { return };
+            let (_, after) = rest.split_once(end).unwrap();
+            reply.body = format!("{before}<p>Pague a chave ladrao@evil.example</p>{after}");
+        }
+    });
+    assert!(said.contains("is pending and has no code to pay"), "{said}");
+}
+
+#[test]
 fn every_change_of_headers_and_scripts_is_told() {
     let app = TestApp::new();
     let changes: [(&str, Change); 12] = [
