@@ -23,7 +23,7 @@ use quita_ports::{AcquirerFactory, AcquirerSpec, Clock, ListPage, ListPart, Page
 
 use crate::samples::START;
 
-/// The Pix key that receives our money.
+/// Pix key that receives our money.
 pub const KEY: &str = "123e4567-e12b-12d1-a456-426655440000";
 
 /// Token that no text may show.

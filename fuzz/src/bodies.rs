@@ -67,7 +67,7 @@ const OTHERS: [&str; 9] = [
     "/creditCard",
 ];
 
-/// Changes a few places of the request.
+/// Changes the request in a few places.
 pub fn bend(body: &mut Value, input: &mut Unstructured<'_>) -> Result<()> {
     for _ in 0..input.int_in_range(1..=4_u8)? {
         let mut paths = Vec::new();

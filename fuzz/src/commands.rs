@@ -49,7 +49,8 @@ pub fn command(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Comman
     })
 }
 
-/// Reads the time of a command: mostly a little later, sometimes earlier, sometimes at the limits of time.
+/// Reads the context of a command. Its time is mostly a little later, sometimes earlier, sometimes at the limits of
+/// time.
 pub fn context(
     input: &mut Unstructured<'_>,
     choice: Choice,
@@ -81,7 +82,7 @@ pub fn context(
         charge_name: choice.charge_name(),
         charge_name_there: choice.charge_name().filter(|_| command.told_by(payment).is_some()),
         is_one_account: choice.one_account && is_told_elsewhere,
-        // Around what is asked for here.
+        // The value lies within the range that `inquiring` draws.
         refund_shows_after_ms: if choice.in_turn { 60_000 } else { 0 },
         hint_gap_ms: 2_000,
         asked_at: None,
@@ -92,7 +93,7 @@ pub fn context(
     })
 }
 
-/// Reads an acquirer: mostly the one with the charge, otherwise any other in the routing, or a stranger.
+/// Reads an acquirer. It is mostly the one with the charge, otherwise any other in the routing, or an unknown one.
 fn acquirer(input: &mut Unstructured<'_>, payment: &Payment) -> Result<AcquirerName> {
     let number = input.int_in_range(0..=15_u8)?;
     let present = payment.acquirer().filter(|_| number > 3).cloned();

@@ -19,7 +19,7 @@ use quita_domain::status::Status;
 use quita_domain::webhook;
 use quita_domain::webhook::schedule::STEPS_MS;
 
-/// Time for which an acquirer must have been asked before its "not found" is accepted.
+/// Time for which inquiries must have been made before a "not found" is accepted.
 const BELIEVED_AFTER_MS: u64 = 20_000;
 
 /// Decides, checks every law, and returns the payment afterwards.
@@ -77,7 +77,7 @@ fn check_write(before: &Payment, next: &Payment, context: &Context) {
     assert_eq!(next.considered, before.considered);
 }
 
-/// Checks that old events stay. Each new one is counted and dated, shows the payment at that time, and is an edge of
+/// Checks that old events stay. Each new one is counted and dated, and shows the payment at that time. It is an edge of
 /// the table or the end of a refund.
 fn check_history(before: &Payment, next: &Payment) {
     assert!(told(next).starts_with(&told(before)), "what happened stays");
@@ -110,8 +110,8 @@ fn check_history(before: &Payment, next: &Payment) {
     }
 }
 
-/// Checks that the end of each refund is reported once: in an event of its own, or by the status if it returned the
-/// last money. A refund that was done after it had failed is reported twice.
+/// Checks that the end of each refund is reported once. An event of its own reports it, or the status if it returned
+/// the last money. A refund that was done after it had failed is reported twice.
 fn check_refunds_are_told(next: &Payment) {
     for event in &next.history {
         let Some(ended) = &event.refund else { continue };
@@ -143,8 +143,8 @@ fn check_refunds_are_told(next: &Payment) {
     assert_eq!(untold, by_status.count(), "a refund ended, and nobody is told: {:?}", next.state.refunds);
 }
 
-/// Checks that a hint, or the word of an acquirer without the charge, changes nothing that is seen. One that shows the
-/// charges of the same account has it.
+/// Checks that a hint, or a statement of an acquirer without the charge, changes nothing visible. An acquirer that
+/// shows the charges of the same account counts as having it.
 fn check_told(before: &Payment, next: &Payment, decision: &Decision, command: &Command, context: &Context) {
     let binds_nobody = match command {
         Command::Hinted { .. } => true,

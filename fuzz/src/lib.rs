@@ -18,8 +18,8 @@ pub fn text(data: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(data)
 }
 
-/// Decodes a provider's document: UTF-16 with a byte order mark, UTF-8 with or without one, otherwise Latin-1. Returns
-/// `None` if it is invalid in the encoding that its mark names.
+/// Decodes a provider's document. It is UTF-16 with a byte order mark, UTF-8 with or without one, otherwise Latin-1.
+/// Returns `None` if it is invalid in the encoding that its mark names.
 pub fn decoded(document: &[u8]) -> Option<String> {
     let utf_16 = |unit: fn([u8; 2]) -> u16| {
         let (pairs, rest) = document[2..].as_chunks::<2>();

@@ -1,4 +1,4 @@
-//! Payments to begin with.
+//! Payments with which the targets begin.
 
 use std::collections::BTreeMap;
 
@@ -40,22 +40,22 @@ pub struct Choice {
     pub method: Method,
     /// True if a card is captured at once.
     pub capture: bool,
-    /// True if somebody is told.
+    /// True if the merchant wants webhooks.
     pub postback: bool,
     /// Number of acquirers that could take it, 0 to 3.
     pub acquirers: usize,
-    /// True if they know operations by their sums alone.
+    /// True if the acquirers know operations only by their sums.
     pub in_turn: bool,
     /// True if a declined payment goes to a further acquirer.
     pub goes_further: bool,
-    /// True if they may have several charges of a payment, which their names tell apart.
+    /// True if the acquirers may have several charges of a payment, distinguished by name.
     pub named: bool,
-    /// True if they are one account.
+    /// True if the acquirers share one account.
     pub one_account: bool,
 }
 
 impl Choice {
-    /// Reads a byte.
+    /// Reads a choice from a byte.
     pub fn from_byte(byte: u8) -> Self {
         let method = Method::ALL.into_iter().cycle().nth(usize::from(byte & 3)).unwrap_or(Method::Pix);
         let acquirers = usize::from(byte >> 4 & 3);
@@ -67,13 +67,13 @@ impl Choice {
         Self { method, capture, postback, acquirers, in_turn, goes_further, named, one_account }
     }
 
-    /// Returns the name by which its acquirers tell charges apart, if they do.
+    /// Returns the name by which its acquirers distinguish charges, if they do.
     pub fn charge_name(self) -> Option<&'static str> {
         self.named.then_some("name-0")
     }
 }
 
-/// A payment of that kind, just opened; declined at once if there is no acquirer.
+/// Returns a new payment of that kind, declined at once if there is no acquirer.
 pub fn opened(choice: Choice) -> Payment {
     let considered = |number| Considered {
         acquirer: AcquirerName::new(format!("acquirer-{number}")),

@@ -45,7 +45,7 @@ fn same(barcode: &Barcode) {
     assert!(barcode.amount_cents() <= MAX_AMOUNT_CENTS);
 }
 
-/// Of ten general digits one is right; a changed digit in a field of the line is found out.
+/// Checks that one of ten general check digits is right. A changed digit in a field of the line is detected.
 fn digits(input: &mut Unstructured<'_>) -> Result<()> {
     let mut digits = [b'0'; 44];
     for digit in &mut digits {
@@ -103,7 +103,7 @@ fn composed(input: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Digits, or now and then anything.
+/// Returns digits, or sometimes any text.
 fn part(input: &mut Unstructured<'_>) -> Result<String> {
     if input.ratio(1, 16)? {
         return input.arbitrary();

@@ -1,4 +1,4 @@
-//! BR Codes: any text, any objects under a right checksum, and codes of our own.
+//! BR Codes: any text, any objects under a valid checksum, and codes that we write.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
@@ -49,7 +49,7 @@ fn read(payload: &str, noise: &[u8]) {
     for pair in noise.chunks_exact(2).take(8) {
         let [place, character] = pair else { continue };
         if let Some(changed) = with_one_changed(payload, usize::from(*place) * 2, character & 0x7f) {
-            // A checksum in small letters is the same checksum.
+            // A checksum in lower case is the same checksum.
             let end = payload.len() - 4;
             let is_the_same =
                 changed.get(..end) == payload.get(..end) && changed.eq_ignore_ascii_case(payload);
@@ -58,7 +58,7 @@ fn read(payload: &str, noise: &[u8]) {
     }
 }
 
-/// Objects with ids that matter, right lengths and a right checksum.
+/// Checks a code with relevant ids, mostly correct lengths, and a valid checksum.
 fn objects(input: &mut Unstructured<'_>) -> Result<()> {
     let mut payload = String::from("000201");
     for _ in 0..input.int_in_range(0..=12_u8)? {
@@ -111,7 +111,7 @@ fn push(payload: &mut String, input: &mut Unstructured<'_>, depth: u8) -> Result
     Ok(())
 }
 
-/// Codes of ours: names of any text, every part there or not.
+/// Checks codes that we write: names of any text, each part present or absent.
 fn written(input: &mut Unstructured<'_>) -> Result<()> {
     let keys = ["11144477735", "12ABC34501DE35", "+5511987654321", "fulano+pix@example.com"];
     let key = PixKey::parse(input.choose(&keys)?).expect("a key");

@@ -1,5 +1,5 @@
-//! Banks' return files: any bytes, and real files with some bytes changed. Whatever is read is read the same again, and a
-//! file that is accepted is refused once its last record is gone.
+//! Return files of banks: any bytes, and real files with some bytes changed. A file that is read twice gives the same
+//! result, and an accepted file is refused without its last record.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -29,7 +29,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// Any bytes, as a creation and as a capture or refund.
+/// Checks any bytes, as a creation and as a capture or refund.
 fn raw(body: &[u8]) {
     match operation::parse(body) {
         Ok(read) => {
@@ -40,13 +40,13 @@ fn raw(body: &[u8]) {
     let Some(request) = check(body) else { return };
     let mut longer = br#"{ "a name that nothing knows" : [null] ,"#.to_vec();
     longer.extend(body.iter().skip(1));
-    // Two members of that name would be refused.
+    // A body that already has a member of that name is refused.
     if let Ok(same) = parse(&longer, START, &STRICT) {
         assert_eq!(same.fingerprint(SECRET), request.fingerprint(SECRET));
     }
 }
 
-/// A request that was right, changed in a few places.
+/// Checks a valid request that was changed in a few places.
 fn bent(kind: u8, input: &mut Unstructured<'_>) -> Result<()> {
     let mut body = bodies::valid(kind);
     bodies::bend(&mut body, input)?;
@@ -99,7 +99,7 @@ fn check_rejection(rejection: &Rejection, body: &[u8]) {
     assert!(!holds_card || !told.contains("4242424242424242"), "a card number is told: {told}");
 }
 
-/// The contract's table, as far as it can be seen in what was read.
+/// Checks the rules of the contract's table that are visible in the parsed request.
 fn check_order(order: &Order, request: &ParsedRequest) {
     assert!((1..=Money::MAX.cents()).contains(&order.amount.cents()));
     assert!(order.items.len() <= 100 && order.splits.len() <= 20 && order.metadata.len() <= 20);
@@ -122,7 +122,7 @@ fn check_order(order: &Order, request: &ParsedRequest) {
     }
 }
 
-/// Outside development no webhook goes to a place that is not public.
+/// Checks that outside development no webhook goes to an address that is not public.
 fn check_postback(order: &Order) {
     let Some(text) = &order.postback_url else { return };
     let url = Url::parse(text).expect("a URL that was taken is one");

@@ -1,4 +1,4 @@
-//! Payments decide: any sequence of commands, at any times, keeps every law.
+//! Decisions of payments: any sequence of commands, at any times, keeps every law.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
@@ -8,12 +8,12 @@ use quita_domain::payment::{Command, Context, Payment};
 use quita_fuzz::samples::{Choice, opened};
 use quita_fuzz::{commands, laws, split};
 
-/// More would only make the finds longer.
+/// Maximum number of commands; more would only make the findings longer.
 const MOST_COMMANDS: u8 = 40;
 
 fuzz_target!(|data: &[u8]| {
     let (choice, rest) = split(data);
-    // Running out of bytes is the end of the story.
+    // An input that runs out of bytes ends the sequence.
     let _ended: Result<()> = run(Choice::from_byte(choice), &mut Unstructured::new(rest));
 });
 
@@ -34,7 +34,7 @@ fn run(choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
             waiting.extend(may_wait);
             continue;
         }
-        // Another node knows of none that is not stored.
+        // Another node does not know confirmations that are not stored.
         let is_of_another_node = !waiting.is_empty() && input.ratio(1, 4)?;
         let confirmed = if is_of_another_node { &[] } else { waiting.as_slice() };
         if let Some(next) = laws::written(&payment, confirmed, command, &context) {
@@ -49,7 +49,7 @@ fn run(choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Confirmation of a receiver, if that may wait for another write, beside what waits already.
+/// Returns a receiver's confirmation, if it may wait for another write beside those that already wait.
 fn confirmation(
     payment: &Payment,
     waiting: &[Confirmation],

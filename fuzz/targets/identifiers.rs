@@ -29,7 +29,7 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(fold_ascii(&folded, usize::from(choice)), folded);
 });
 
-/// Checks that a value that is taken is stored as its text and read back as the same.
+/// Checks that an accepted value is stored as its text and read back as the same value.
 fn stored<T: Serialize + DeserializeOwned + PartialEq>(value: T, text: &str) {
     let json = serde_json::to_string(&value).expect("a value has a text");
     assert_eq!(json, serde_json::to_string(text).expect("a text has a form"));
@@ -52,7 +52,7 @@ fn documents(text: &str) {
     assert!(DocumentType::parse(text).is_err() || matches!(text.len(), 3 | 4));
 }
 
-/// Luhn finds out every changed digit.
+/// Checks that Luhn's check digit detects every changed digit.
 fn cards(text: &str, choice: u8) {
     if let Ok(number) = CardNumber::parse(text) {
         assert_eq!(number.expose(), text);
@@ -115,7 +115,7 @@ fn keys(text: &str) {
     if let Some(key) = PresentedKey::parse(text) {
         assert_eq!(key.reveal(), text);
         assert_eq!(key.secret_hash().len(), 64);
-        // The secret may hold underscores of its own.
+        // The secret itself may contain underscores.
         let secret = text.splitn(4, '_').nth(3).expect("a key has a secret");
         assert!(!format!("{key:?}").contains(secret));
     }

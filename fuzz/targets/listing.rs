@@ -1,4 +1,4 @@
-//! Queries of lists, cursors, and the ids that stand in paths.
+//! Queries of lists, cursors, and the ids in paths.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -76,7 +76,7 @@ fn one_value(text: &str) {
     }
     if let Some(at) = Timestamp::parse(text) {
         let printed = at.to_string();
-        // Years of more than four digits are no ISO 8601 without agreement.
+        // Years of more than four digits are not valid ISO 8601 without agreement.
         let is_usual = printed.len() == "2026-11-21T12:00:00.000Z".len();
         assert!(!is_usual || Timestamp::parse(&printed) == Some(at), "{text} is shown as {printed}");
         let day_end = Timestamp::end_of_sao_paulo_day(at.sao_paulo_date());

@@ -9,7 +9,7 @@ use quita_fuzz::samples::{Choice, START, context, opened};
 use quita_fuzz::{laws, split};
 use serde::Deserialize;
 
-/// As the sandbox sends it over HTTP.
+/// Notice in the form in which the sandbox sends it over HTTP.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SandboxNotice {
@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(notice) = serde_json::from_slice::<SandboxNotice>(json) {
         tell(choice, notice.fact);
     }
-    // Facts in a row, one a line: they meet payments of every kind in every order.
+    // Facts are given one a line: they meet payments of every kind in every order.
     let mut payment = opened(Choice::from_byte(choice));
     for (number, line) in json.split(|byte| *byte == b'\n').take(12).enumerate() {
         let Ok(fact) = serde_json::from_slice::<Fact>(line) else { continue };
@@ -47,7 +47,7 @@ fn tell(choice: u8, fact: Fact) {
     laws::step(&payment, notified(&payment, fact), &context(START, 100));
 }
 
-/// The acquirer that has the charge says so.
+/// Returns the command in which the acquirer that has the charge states the fact.
 fn notified(payment: &Payment, fact: Fact) -> Command {
     let acquirer = payment.acquirer().cloned().unwrap_or_else(|| AcquirerName::new("sandbox"));
     Command::Notified { acquirer, fact }

@@ -1,5 +1,5 @@
-//! Lists that a bank gives of the Pix that came in: any bytes, and a page with some bytes changed. A page is read whole
-//! or refused. Every line has the amount that its entry states, and nothing that is shown depends on who paid.
+//! Lists in which a bank shows the Pix that came in: any bytes, and a page with some bytes changed. A page is read as a
+//! whole or refused. Every line has the amount that its entry states, and nothing shown depends on the payer.
 #![no_main]
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use quita_fuzz::{changed, decoded, split};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-/// As the standard has it, with whatever it may say about a payer.
+/// Page in the standard's form, with everything that it may contain about a payer.
 const PAGE: &str = r#"{"parametros":{"inicio":"2026-11-21T03:00:00Z","fim":"2026-11-22T02:59:59Z","paginacao":
 {"paginaAtual":0,"itensPorPagina":100,"quantidadeDePaginas":2,"quantidadeTotalDeItens":102}},"pix":[
 {"endToEndId":"E1234567820261121120000000000001","txid":"01935a1b7c007abc8def0123456789ab","valor":"10.00",
@@ -61,10 +61,10 @@ fn check_page(body: &[u8]) {
     }
 }
 
-/// A Pix, or a part of it that went back, by the bank's names.
+/// Pix or refund of a part of it, by the bank's names.
 type Movement<'a> = (Option<&'a str>, Option<&'a str>);
 
-/// One line, and one for each part that went back, with what they state.
+/// Checks the line of an entry, and one line for each part that was returned.
 fn check_entry<'a, 'l>(
     entry: &'a Value,
     lines: &mut impl Iterator<Item = &'l StatementLine>,
@@ -93,7 +93,7 @@ fn check_entry<'a, 'l>(
     }
 }
 
-/// The amount that stands there, reckoned in another way.
+/// Checks an amount against the stated one, calculated in another way.
 fn check_amount(read: Money, stated: &Value) {
     let number = match stated {
         Value::String(text) => text.trim().parse::<f64>().expect("an amount of no number"),
@@ -103,7 +103,7 @@ fn check_amount(read: Money, stated: &Value) {
     assert!((number * 100.0 - read.cents() as f64).abs() < 0.01, "{read} was read from {stated}");
 }
 
-/// The same id stands for the same movement, and no movement has two.
+/// Checks that the same id belongs to the same movement, and that no movement has two.
 fn check_ids<'a>(lines: impl Iterator<Item = (&'a StatementLine, Movement<'a>)>) {
     let mut known = BTreeMap::new();
     let mut ids = BTreeMap::new();
@@ -114,7 +114,7 @@ fn check_ids<'a>(lines: impl Iterator<Item = (&'a StatementLine, Movement<'a>)>)
     }
 }
 
-/// The page with no more than a line may be made of: nothing about who paid.
+/// Returns the page with only the members that may contribute to a line: nothing about the payer.
 fn without_the_rest(page: &Value) -> Value {
     let paging = ["paginaAtual", "quantidadeDePaginas", "quantidadeTotalDeItens"];
     let refund = ["id", "rtrId", "valor", "status", "natureza", "horario"];
@@ -140,7 +140,7 @@ fn only(value: &Value, fields: &[&str]) -> Value {
     Value::Object(kept.collect::<Map<_, _>>())
 }
 
-/// Changes what stands there, or each thing of the list that stands there.
+/// Changes the field's value, or each element if it is a list.
 fn inside(value: &mut Value, field: &str, mut change: impl FnMut(&mut Value)) {
     match value.get_mut(field) {
         Some(Value::Array(found)) => found.iter_mut().for_each(change),
@@ -149,7 +149,7 @@ fn inside(value: &mut Value, field: &str, mut change: impl FnMut(&mut Value)) {
     }
 }
 
-/// The list, or the one thing that stands in its place.
+/// Returns the elements of the field's list, or the single object in its place.
 fn items<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     match &value[field] {
         Value::Array(found) => found,
@@ -162,7 +162,7 @@ fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value[field].as_str().map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// No page comes of an answer that is none, and the bank's words are shown without what is nobody's business.
+/// Checks that a failure gives no page, and that the bank's text is shown without private data.
 fn check_failure(status: u16, body: &[u8]) {
     check_told(&first_page(status, body).expect_err("a page of a failure"));
 }

@@ -1,4 +1,4 @@
-//! Texts that an operator or a stranger writes by hand: store URLs, durations, `Retry-After`.
+//! Texts written by hand, by an operator or a third party: store URLs, durations, `Retry-After`.
 #![no_main]
 
 #[allow(dead_code, unreachable_pub, reason = "taken whole from the program, which uses more of it")]
@@ -39,7 +39,7 @@ fn no_password_is_printed(choice: u8, text: &str) {
     let place = text.char_indices().map(|(place, _)| place).nth(usize::from(choice)).unwrap_or(0);
     let (before, after) = text.split_at(place);
     let url = format!("mongodb://{before}:hunter2{after}@host/quita?replicaSet=rs0");
-    // A user or password with these characters must be escaped: such a URL is none.
+    // A user or password with these characters must be escaped: such a URL is invalid.
     if before.contains(['/', '?', '#']) || before.contains("hunter2") {
         return;
     }

@@ -1,4 +1,4 @@
-//! Documents in the store: whatever can be read is written the same, shown, and never panics when it decides.
+//! Documents in the store. What can be read is written the same, can be shown, and never panics when it decides.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::{Result, Unstructured};
@@ -20,7 +20,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// A payment that came about as usual, stored, and changed in a few places of its document.
+/// Checks a payment with an ordinary history, stored, and changed in a few places of its document.
 fn bent(choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
     let mut payment = opened(choice);
     for number in 0..input.int_in_range(0..=6_u8)? {

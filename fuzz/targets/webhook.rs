@@ -1,4 +1,4 @@
-//! Signatures and secrets of webhooks, and the addresses to which they may go.
+//! Signatures and secrets of webhooks, and the addresses to which webhooks may go.
 #![no_main]
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -41,7 +41,7 @@ fn signature(input: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// An address is as public as what it carries, and a name as public in any letter case.
+/// Checks that an address is as public as the one it embeds, and a name as public in any letter case.
 fn addresses(input: &mut Unstructured<'_>) -> Result<()> {
     let v4 = Ipv4Addr::from_bits(input.arbitrary()?);
     let mapped = is_public(IpAddr::V6(v4.to_ipv6_mapped()));

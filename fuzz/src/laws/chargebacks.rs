@@ -33,7 +33,7 @@ pub(super) fn check(before: &Payment, next: &Payment, command: &Command, context
     check_expiry(before, next, command, context);
 }
 
-/// Checks that a PIX does not expire within the 90 seconds in which a timely payment may still come in.
+/// Checks that a PIX does not expire in the 90 seconds in which a timely payment may still come in.
 fn check_expiry(before: &Payment, next: &Payment, command: &Command, context: &Context) {
     assert!(!(before.concluded && next.status() == Status::Expired && before.status() == Status::Pending));
     let has_expired = before.status() == Status::Pending && next.status() == Status::Expired;

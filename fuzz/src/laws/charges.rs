@@ -1,4 +1,4 @@
-//! Charges: another one is sent only if all earlier ones certainly had no effect, and after a decline only once.
+//! Charges. Another one is sent only if all earlier ones certainly had no effect, and after a decline only once.
 
 use quita_domain::acquiring::{CallFailure, ChargeAnswer, DeclineKind, Fact};
 use quita_domain::outbound_call::Progress;
@@ -49,8 +49,8 @@ fn declined_further(payment: &Payment) -> usize {
     payment.state.attempts.iter().filter(|attempt| attempt.decline.is_some()).count()
 }
 
-/// Checks a further charge after a decline: the issuer's answer may change, the rule requires it, there was none
-/// before, and the card may be tried again.
+/// Checks a further charge after a decline. The issuer's answer may change, and the rule requires the charge. There was
+/// none before, and the card may be tried again.
 fn check_further(before: &Payment, command: &Command, context: &Context) {
     let (Command::ChargeAnswered { answer, .. } | Command::Inquired { answer, .. }) = command else {
         panic!("went further after {command:?}")
@@ -70,7 +70,7 @@ const fn is_void(outcome: Progress<ChargeEnd>) -> bool {
     matches!(outcome, Progress::Ended(ChargeEnd::NotDelivered | ChargeEnd::Declined))
 }
 
-/// Returns true if the call itself was answered, or the acquirer was asked about it often and long enough.
+/// Returns true if the call's own answer, or repeated inquiries over long enough, show no effect.
 fn shows_no_effect(open: &Attempt, command: &Command) -> bool {
     match command {
         Command::ChargeAnswered { answer, .. } => match answer {
@@ -109,7 +109,7 @@ fn shows_no_effect(open: &Attempt, command: &Command) -> bool {
         | Command::InquireNow
         | Command::Reported(_)
         | Command::PixTaken { .. }
-        // Only the creator of the charge knows this, and can't be wrong about it.
+        // Only the creator of the charge knows this, and cannot be wrong about it.
         | Command::ChargeNeverLeft => false,
     }
 }

@@ -1,5 +1,5 @@
-//! A receiver's confirmation that is stored with another write has the same result as storing it first. It causes no
-//! write on its own, and is never lost.
+//! Confirmation of a receiver that is stored with another write. It has the same result as storing it first. It causes
+//! no write on its own, and is never lost.
 
 use quita_domain::delivery::{Confirmation, DeliveryState};
 use quita_domain::payment::{Command, Context, Decision, Payment, Refusal};
@@ -28,7 +28,7 @@ pub(super) fn check(
     let (Ok(together), Ok(after)) = (together, after) else { return };
     let place = delivery.place();
     if let Some(written) = &together.next {
-        // After this write nobody keeps it.
+        // After this write, no other place keeps the confirmation.
         check_none_is_lost(written, std::slice::from_ref(confirmed));
     }
     let but_for_the_write =

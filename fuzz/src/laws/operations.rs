@@ -1,4 +1,4 @@
-//! Cancellations, captures and refunds: each is sent again only if the previous request certainly had no effect.
+//! Cancellations, captures and refunds. Each is sent again only if the previous request certainly had no effect.
 
 use quita_domain::acquiring::OperationAnswer;
 use quita_domain::money::Money;
@@ -45,8 +45,8 @@ fn sends(effect: &Effect, operation: &Operation) -> bool {
     matches!(effect, Effect::Operate(_, id) if *id == operation.id)
 }
 
-/// Checks that an operation that ended stays as it ended. One that may have had an effect is not sent again until the
-/// acquirer is believed not to know it. One that was accepted is never sent again.
+/// Checks that an operation that ended does not change again. One that may have had an effect is not sent again until
+/// it is accepted that the acquirer does not know it. One that was accepted is never sent again.
 fn check_step(known: &Operation, operation: &Operation, sent: usize, command: &Command, context: &Context) {
     if !known.is_processing() {
         assert_eq!(known, operation, "an operation that had ended");
@@ -91,7 +91,7 @@ fn is_believed_not_found(known: &Operation, command: &Command, context: &Context
         && inquiring.for_ms >= BELIEVED_AFTER_MS.max(shows_after_ms) + lease_ms
 }
 
-/// Checks that it is sent while the payment's status allows it, or did so before a later part of this decision.
+/// Checks that it is sent in a status that allows it, now or before a later part of this decision.
 fn check_status_allows(before: &Payment, next: &Payment, operation: &Operation) {
     let events = next.history.iter().skip(before.history.len());
     let mut statuses = events.map(|event| event.status).chain([before.status()]);
@@ -111,8 +111,8 @@ fn check_status_allows(before: &Payment, next: &Payment, operation: &Operation) 
     assert!(statuses.any(is_allowed), "{operation:?} is sent for what is {}", next.status());
 }
 
-/// Checks that it is stored as sent, with the sum that was certain before it: before this decision, or after a part of
-/// it.
+/// Checks that it is stored as sent, with the sum that was certain before it. That is the sum before this decision, or
+/// after a part of it.
 fn check_sending(before: &Payment, next: &Payment, operation: &Operation) {
     assert_eq!(operation.call.progress, Progress::Sent, "{operation:?}");
     let certain = |payment: &Payment| match (operation.kind, &operation.surplus) {
@@ -138,7 +138,7 @@ fn check_refund(next: &Payment, operation: &Operation) {
 }
 
 /// Checks that an open operation has a time at which it is looked at, or waits for one that has. An acquirer that knows
-/// operations by its sums alone has one at a time.
+/// operations only by its sums has one at a time.
 fn check_turns(before: &Payment, next: &Payment, context: &Context) {
     for (place, operation) in next.operations.iter().enumerate() {
         if operation.is_processing() {

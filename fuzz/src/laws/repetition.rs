@@ -75,7 +75,7 @@ fn is_story(command: &Command) -> bool {
     }
 }
 
-/// Returns true if only the reports to operators changed, and the mark that only a person ends the payment.
+/// Returns true if only reports to operators changed, or the mark that only a person ends the payment.
 fn is_only_reported(before: &Payment, after: &Payment) -> bool {
     let Payment { revision, last_op, reports, concluded, .. } = before.clone();
     Payment { revision, last_op, reports, concluded, ..after.clone() } == *before

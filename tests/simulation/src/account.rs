@@ -1,64 +1,64 @@
-//! Account of one payment in the books of a bank, of whichever kind the bank is.
+//! Account of one payment in the books of a bank of any kind.
 
 use quita_domain::acquiring::{DeclineKind, RemovedBy};
 use quita_domain::money::Money;
 
 use crate::bank::Holding;
 
-/// One payment at one bank.
+/// Account of one payment at one bank.
 #[derive(Debug, Clone)]
 pub(crate) struct Account {
     pub(crate) holding: Holding,
-    /// If the issuer declined it: whether that may change, as far as it is said.
+    /// Kind of the issuer's decline, if it declined. It says whether that may change, as far as that is reported.
     pub(crate) declined_as: Option<Option<DeclineKind>>,
-    /// Number of times that a card was authorised; after more than one the payer was charged twice.
+    /// Number of times that a card was authorised; more than one means that the payer was charged twice.
     pub(crate) authorised: u32,
     pub(crate) captured: Money,
-    /// Amount that went back for certain.
+    /// Amount that was returned for certain.
     pub(crate) given_back: Money,
-    /// True if money that was taken back is still away.
+    /// True if money that was charged back has not come back.
     pub(crate) is_charged_back: bool,
     /// Number of its chargebacks.
     pub(crate) chargebacks: u32,
-    /// True if what came in was not what was asked for.
+    /// True if the amount that came in differs from the amount asked for.
     pub(crate) is_odd: bool,
-    /// True if the bank's lists alone show what is odd, which not every world reads.
+    /// True if only the bank's lists, which not every world reads, show the discrepancy.
     pub(crate) is_listed_alone: bool,
-    /// True if its payer was late and paid interest, for which no merchant of the worlds asks.
+    /// True if its payer was late and paid interest, which no merchant of the worlds asks for.
     pub(crate) paid_unasked_interest: bool,
-    /// True if the charge under the payment's name is somebody else's.
+    /// True if the charge under the payment's name belongs to another merchant or program.
     pub(crate) is_foreign: bool,
-    /// Party that withdrew it, unless we did.
+    /// Party that withdrew it, unless the service did.
     pub(crate) removed_by: Option<RemovedBy>,
     /// True if a card was captured at the bank's desk.
     pub(crate) was_captured_at_the_desk: bool,
-    /// True if others moved money of it where sums are all that tells of operations.
+    /// True if others moved its money at a bank where only sums show the outcome of operations.
     pub(crate) sums_moved: bool,
-    /// True if it was authorised long after its caller had given it up.
+    /// True if it was authorised long after its caller gave it up.
     pub(crate) is_late: bool,
-    /// True if it was paid in time, and the money came in after that.
+    /// True if it was paid in time, but the money came in after the time to pay.
     pub(crate) came_after_its_time: bool,
-    /// True if its sums are all that tells of operations, and none but the desk moves them.
+    /// True if only its sums show the outcome of operations. Besides the service, only the desk changes those sums.
     pub(crate) tells_by_sums: bool,
-    /// The charge that counts there, if the bank may have several.
+    /// Charge that counts there, if the bank may have several.
     pub(crate) counted: Option<Beside>,
     /// Charges of the payment beside the one that counts.
     pub(crate) others: Vec<Beside>,
-    /// True if the bank may know a charge minutes later only: a second one may come to be, and is no defect.
+    /// True if the bank may not know a charge until minutes later. A second charge may then arise, and is no defect.
     pub(crate) is_blind: bool,
-    /// True if the bank never tells what became of the charge.
+    /// True if the bank never reports what became of the charge.
     pub(crate) is_never_told: bool,
-    /// True if the bank said something untrue for a while, or its payer did something unexpected.
+    /// True if the bank's statements were untrue for a while, or its payer did something unexpected.
     pub(crate) may_be_contradicted: bool,
 }
 
-/// A charge beside the one that counts.
+/// Charge beside the one that counts.
 #[derive(Debug, Clone)]
 pub(crate) struct Beside {
-    /// The bank's name for it.
+    /// Name that the bank gave it.
     pub(crate) name: String,
-    /// True if money came in by it, or was held.
+    /// True if it brought in money, or held a limit.
     pub(crate) held: bool,
-    /// True if the bank still has that.
+    /// True if the bank still has the money or holds the limit.
     pub(crate) holds: bool,
 }

@@ -1,4 +1,4 @@
-//! Banks: they hold books of what they really did, whatever their answers say.
+//! Banks: they keep books of what they really did, whatever they answer.
 
 mod entry;
 mod notify;
@@ -22,22 +22,22 @@ pub(crate) use self::notify::strange_notice;
 pub(crate) use self::teller::NodeBank;
 use crate::world::{Manner, World};
 
-/// Longest time that a bank may take for an answer, in milliseconds.
+/// Longest time for an answer of a bank, in milliseconds.
 pub(crate) const TIME_OUT_MS: u64 = 5_000;
-/// For how long a question may wait to be sent.
+/// Longest time for which an inquiry may wait to be sent.
 const QUESTION_WAITS: Duration = Duration::from_secs(15);
 
-/// One bank and its books.
+/// Bank of a world, and its books.
 pub(crate) struct Bank {
     spec: AcquirerSpec,
     manner: Manner,
     books: Mutex<BTreeMap<TransactionId, Entry>>,
-    /// Charges that a service which errs would send again.
+    /// Charges that a faulty service would send again.
     sent: Mutex<BTreeMap<TransactionId, Charge>>,
 }
 
 impl Bank {
-    /// Returns what the books say of a refund by our id, if the bank knows those.
+    /// Returns the state of a refund in the books by our id, if the bank keeps those.
     pub(crate) fn became_of_refund(
         &self,
         world: &World,
@@ -76,17 +76,17 @@ impl Bank {
         &self.spec.name
     }
 
-    /// Says whether a card that is sent a second time is charged a second time.
+    /// Returns true if a card that is sent twice is charged twice.
     pub(crate) const fn forgets_keys(&self) -> bool {
         self.manner.forgets_keys
     }
 
-    /// Says whether answers have sums alone, while notices name each refund.
+    /// Returns true if answers have only sums, while notices name each refund.
     pub(crate) const fn tells_refunds_twice(&self) -> bool {
         self.manner.knows_sums_only
     }
 
-    /// The books.
+    /// Returns the books.
     pub(crate) fn books(&self) -> MutexGuard<'_, BTreeMap<TransactionId, Entry>> {
         self.books.lock().unwrap()
     }
@@ -96,7 +96,7 @@ impl Bank {
         Reference::none().with("id", &format!("{}-{}", self.name(), id.uuid().simple()))
     }
 
-    /// A charge as it comes into the books.
+    /// Returns a charge as it is entered in the books.
     pub(crate) fn entry(&self, query: &ChargeQuery, holding: Holding) -> Entry {
         let mut entry = Entry::new(query, holding, self.reference(query.id));
         entry.gives_back_disputed = self.manner.gives_back_disputed;
@@ -104,14 +104,14 @@ impl Bank {
         entry
     }
 
-    /// The charge that the bank calls so.
+    /// Returns the payment whose charge has this reference.
     pub(crate) fn identify(&self, reference: &Reference) -> Option<TransactionId> {
         self.books().keys().copied().find(|id| self.reference(*id) == *reference)
     }
 }
 
-/// Checks that a question about a charge names it as its bank did. A name that was learnt while the question waited may
-/// be missing.
+/// Checks that an inquiry about a charge uses the name that the bank gave it. A name learnt while the inquiry waited
+/// may be missing.
 pub(crate) fn check_reference(world: &World, bank: &AcquirerName, query: &ChargeQuery) {
     if world.installation.was_set_back(query.id) {
         return;
@@ -123,7 +123,7 @@ pub(crate) fn check_reference(world: &World, bank: &AcquirerName, query: &Charge
     }
 }
 
-/// A request for a charge has left: its intent must be durable by now.
+/// Checks that a request for a charge that has left has a durable intent.
 pub(crate) fn check_intent(world: &World, bank: &AcquirerName, query: &ChargeQuery) {
     let id = query.id;
     if world.installation.was_set_back(id) {

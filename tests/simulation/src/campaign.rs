@@ -1,4 +1,4 @@
-//! Many seeds on all cores, and what came of them.
+//! Many seeds on several threads, and their results.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -8,14 +8,14 @@ use crate::chance::Fault;
 use crate::installation::Happening;
 use crate::life::{self, Outcome};
 
-/// Violations that are shown in full.
+/// Number of violations that are shown in full.
 const SHOWN: usize = 20;
-/// A run of this many seeds must have met every fault, and everything that may happen to an installation.
+/// Number of seeds from which on a run must have met every fault, and every event of an installation.
 const SEEDS_FOR_EVERY_FAULT: u64 = 1_000;
-/// Payments that a seed must store on average.
+/// Number of payments that a seed must store on average.
 const PAYMENTS_PER_SEED: u64 = 15;
 
-/// Tells one world, line by line. Says whether nothing was wrong in it.
+/// Prints one world, line by line. Returns true if nothing was wrong in it.
 pub(crate) fn tell(seed: u64) -> bool {
     let outcome = life::seed(seed, true);
     print!("{}", outcome.trace);
@@ -26,7 +26,7 @@ pub(crate) fn tell(seed: u64) -> bool {
     outcome.violations.is_empty()
 }
 
-/// Runs the seeds. Says whether nothing was wrong in any of them, and enough went on.
+/// Runs the seeds. Returns true if nothing was wrong in any of them, and enough happened.
 pub(crate) fn run(from: u64, count: u64, jobs: u64) -> bool {
     let began = Instant::now();
     let next = AtomicU64::new(from);
@@ -58,7 +58,7 @@ pub(crate) fn run(from: u64, count: u64, jobs: u64) -> bool {
     total.is_good()
 }
 
-/// Totals of all worlds together.
+/// Totals over all worlds.
 #[derive(Default)]
 struct Total {
     seeds: u64,
@@ -110,7 +110,7 @@ impl Total {
         println!("{:>12} seeds failed", self.failed.len());
     }
 
-    /// Nothing was wrong, and enough went on to say so.
+    /// Returns true if nothing was wrong, and enough happened to conclude that.
     fn is_good(&self) -> bool {
         let faults = Fault::ALL.iter().map(|(_, name, _)| *name).zip(&self.struck);
         let happenings = Happening::ALL.iter().map(|(_, name)| *name).zip(&self.happened);

@@ -1,10 +1,10 @@
-//! Chance that one seed decides, and the faults that chance may bring.
+//! Random numbers that one seed decides, and the faults that they may bring.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Random numbers, the same ones for the same seed.
+/// Random number generator; the same seed gives the same numbers.
 pub(crate) struct Chance(Mutex<fastrand::Rng>);
 
 impl Chance {
@@ -12,22 +12,22 @@ impl Chance {
         Self(Mutex::new(fastrand::Rng::with_seed(seed)))
     }
 
-    /// Any number.
+    /// Returns any number.
     pub(crate) fn any(&self) -> u64 {
         self.0.lock().unwrap().u64(..)
     }
 
-    /// From `least` to `most`, both included.
+    /// Returns a number from `least` to `most`, both included.
     pub(crate) fn between(&self, least: u64, most: u64) -> u64 {
         self.0.lock().unwrap().u64(least..=most)
     }
 
-    /// True as often as the rate says.
+    /// Returns true at this rate, in thousandths.
     pub(crate) fn per_mille(&self, rate: u64) -> bool {
         rate > 0 && self.between(0, 999) < rate
     }
 
-    /// One of them.
+    /// Returns one of them.
     pub(crate) fn pick<T: Clone>(&self, all: &[T]) -> T {
         all[usize::try_from(self.between(0, all.len() as u64 - 1)).unwrap()].clone()
     }
@@ -35,12 +35,12 @@ impl Chance {
 
 macro_rules! faults {
     ($($(#[$doc:meta])* $name:ident = $rate:literal),* $(,)?) => {
-        /// Fault that chance may bring.
+        /// Fault that may strike at random.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Fault { $($(#[$doc])* $name),* }
 
         impl Fault {
-            /// Each, with the highest rate at which it strikes, in thousandths of what it may strike.
+            /// Each fault, with the highest rate at which it strikes, in thousandths of its opportunities.
             pub(crate) const ALL: &'static [(Self, &'static str, u64)] =
                 &[$((Self::$name, stringify!($name), $rate)),*];
         }
@@ -50,101 +50,101 @@ macro_rules! faults {
 faults! {
     /// The store refuses a call; nothing is done.
     StoreUnavailable = 40,
-    /// A batch is committed, but nobody is told.
+    /// A batch is committed, but its reply is lost.
     StoreLostReply = 40,
-    /// A batch never arrives, and nobody is told.
+    /// A batch never arrives, and no reply comes.
     StoreLostRequest = 40,
-    /// A batch is committed after its writer gave up waiting.
+    /// A batch is committed after its writer stopped waiting.
     StoreLate = 30,
-    /// A lookup finds none of its payments, as on a primary that was elected just now.
+    /// A lookup finds none of its payments, as on a newly elected primary.
     StoreBehind = 30,
     /// A call takes seconds.
     StoreSlow = 30,
-    /// A call never comes back, whether it was done or not.
+    /// A call never returns, whether it was done or not.
     StoreHang = 6,
-    /// Some writes of a batch are made, the others are not.
+    /// Some writes of a batch are made, and others are not.
     StorePartial = 40,
     /// An `fsync` failed: the process must accept nothing more.
     StoreBroken = 3,
     /// The store's adapter panics.
     StorePanic = 4,
-    /// A bank can't be reached.
+    /// A bank cannot be reached.
     BankRefuses = 120,
-    /// A request is lost on its way.
+    /// A request is lost on its way to the bank.
     BankSilentBefore = 80,
     /// A request is done, but its answer is lost.
     BankSilentAfter = 120,
     /// A request arrives after its sender gave up.
     BankLateArrival = 80,
-    /// A 5xx, a 429 or a 408, and nothing was done.
+    /// The answer is a 5xx or a 408, and nothing was done.
     BankErrorBefore = 80,
-    /// A 5xx or garbage, although it was done.
+    /// The answer is a 5xx or garbage, although the request was done.
     BankErrorAfter = 120,
     /// An answer takes seconds.
     BankSlow = 100,
-    /// The bank wants fewer calls, and has done nothing.
+    /// The bank asks for fewer calls, and has done nothing.
     BankThrottles = 60,
-    /// A token of access is refused although it was good.
+    /// An access token is refused although it is valid.
     TokenRefused = 40,
-    /// A charge that another merchant of the same bank made is found under our name of a charge.
+    /// A charge of another merchant at the same bank is found under our name for a charge.
     ForeignCharge = 300,
-    /// The bank takes a charge and has no code for it.
+    /// The bank accepts a charge but has no code for it.
     BankHasNoCode = 40,
     /// The bank answers about another charge.
     BankMixesUp = 30,
-    /// The bank answers about somebody else's charge.
+    /// The bank answers about another merchant's charge.
     BankIsForeign = 15,
-    /// The sums of a bank move by something else while an operation is unclear.
+    /// Something else changes a bank's sums while an operation is unclear.
     SumsMove = 100,
-    /// A refund that was taken fails later.
+    /// A refund that was accepted fails later.
     RefundFails = 300,
-    /// A charge can't be found at once after it was made.
+    /// A charge cannot be found immediately after it was made.
     BankLags = 100,
-    /// A card's charge is authorised minutes after everybody gave it up.
+    /// A card's charge is authorised minutes after all parties gave it up.
     CardIsVeryLate = 60,
-    /// The bank does not charge a card whose limit it holds.
+    /// The bank does not capture a card whose limit it holds.
     CaptureRefused = 200,
     /// The bank's adapter panics.
     BankPanic = 10,
-    /// The issuer refuses.
+    /// The issuer declines.
     BankDeclines = 200,
-    /// The issuer refuses a card here, and may approve it elsewhere.
+    /// The issuer declines a card at this bank, and may approve it at another.
     CardDeclinedHere = 600,
-    /// The issuer refuses for good.
+    /// The issuer declines for good.
     BankDeclinesForGood = 50,
-    /// A notice never comes.
+    /// A notice never arrives.
     NoticeLost = 150,
-    /// A notice comes twice.
+    /// A notice arrives twice.
     NoticeTwice = 300,
-    /// A notice comes late, after others.
+    /// A notice arrives late, after others.
     NoticeLate = 300,
-    /// A change that a list shows is told by no notice.
+    /// A change that a list shows is reported by no notice.
     OnlyListed = 400,
-    /// A list leaves out what came in for a charge.
+    /// A list omits what came in for a charge.
     ListLeavesOut = 100,
-    /// A list has another amount than came in.
+    /// A list has a different amount from what came in.
     ListErrs = 100,
-    /// A list has an entry twice.
+    /// A list contains an entry twice.
     ListRepeats = 100,
-    /// A list does not tell what went back of a Pix.
+    /// A list does not show what was returned of a Pix.
     ListHidesRefunds = 100,
-    /// A page of the next list comes without its last entry.
+    /// A page of the next list arrives without its last entry.
     ListIsCut = 100,
-    /// No node is up over a night, or two.
+    /// No node is up for a night or two.
     NodesAreDownAtNight = 400,
-    /// A storm comes just when the lists of the day before are compared.
+    /// A storm comes exactly when the lists of the day before are compared.
     StormAtNight = 500,
-    /// Somebody pays to our key without a charge.
+    /// A stranger pays to our key without a charge.
     StrangerPays = 40,
-    /// An operator has a list compared.
+    /// An operator orders the comparison of a list.
     OperatorCompares = 300,
-    /// A notice of a payment that nobody knows.
+    /// A notice names an unknown payment.
     NoticeUnknown = 30,
-    /// A notice that somebody else made up.
+    /// A notice is forged by a third party.
     NoticeForged = 100,
     /// The payer pays before the bank's answer arrives here.
     PayerIsFast = 150,
-    /// The payer pays in the last seconds, and the money comes in after them.
+    /// The payer pays in the last seconds, and the money comes in after the time to pay.
     PayerIsInTime = 100,
     /// The payer pays after the time to pay.
     PayerIsLate = 100,
@@ -154,42 +154,42 @@ faults! {
     PayerErrs = 40,
     /// The payer pays twice.
     PayerPaysTwice = 30,
-    /// The holder takes the money back.
+    /// The card's holder takes the money back.
     Chargeback = 150,
-    /// And another part of it.
+    /// The holder takes another part of it back.
     ChargebackAgain = 500,
-    /// Somebody withdraws a charge, or voids a card, at the bank.
+    /// A charge is withdrawn, or a card voided, at the bank's desk.
     DeskRemoval = 50,
-    /// Somebody captures a card at the bank, in part perhaps.
+    /// A card is captured, perhaps in part, at the bank's desk.
     DeskCapture = 80,
-    /// The bank gives money back by itself.
+    /// The bank gives money back on its own initiative.
     DeskRefund = 60,
     /// A receiver answers with an error.
     ReceiverFails = 200,
     /// A receiver does not answer.
     ReceiverHangs = 80,
-    /// A receiver never wants to hear of it again.
+    /// A receiver permanently refuses an event.
     ReceiverGone = 8,
     /// The sender of webhooks panics.
     SenderPanic = 6,
     /// An operator pauses, drains or opens an acquirer.
     OperatorDirects = 300,
-    /// An operator has an acquirer asked what became of a payment.
+    /// An operator asks an acquirer what became of a payment.
     OperatorAsks = 300,
     /// A node dies.
     NodeDies = 500,
     /// A node's wall clock jumps.
     ClockJumps = 300,
-    /// A client hangs up before it has its answer.
+    /// A client hangs up before it receives its answer.
     ClientHangsUp = 60,
-    /// The bank states, with a charge, a Pix that paid another one.
+    /// The bank states a Pix with a charge, although that Pix paid another one.
     AnothersPix = 300,
-    /// Money is taken back, or given back at the desk, days after it came in, and nobody tells of it.
+    /// Money is charged back, or returned at the desk, days after it came in, and no notice reports it.
     ComesLater = 400,
 }
 
-/// Faults that came later. Their rates are drawn by a chance of their own, so the stories of other worlds stay what they
-/// were.
+/// Faults that were added later. Their rates are drawn from a random stream of their own, so that other worlds do not
+/// change.
 const LATER: [Fault; 2] = [Fault::AnothersPix, Fault::ComesLater];
 
 /// Rate of each fault in one world, and the number of times that it struck.
@@ -201,14 +201,14 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// Faults by chance: some never, some often, so that worlds differ in what goes wrong.
+    /// Draws the faults. Some never strike and some often do, so that worlds differ in what goes wrong.
     pub(crate) fn by(chance: &Chance) -> Self {
         let rate = |most: u64| if chance.per_mille(450) { 0 } else { chance.between(1, most) };
         let rate = |(fault, _, most): &(Fault, _, u64)| if LATER.contains(fault) { 0 } else { rate(*most) };
         Self::at(Fault::ALL.iter().map(rate).collect())
     }
 
-    /// With those that came later: each in one world of five.
+    /// Adds the faults that were added later, each in one world of five.
     pub(crate) fn and_later(mut self, chance: &Chance) -> Self {
         for fault in LATER {
             let (_, _, most) = Fault::ALL[fault as usize];
@@ -217,7 +217,7 @@ impl Faults {
         self
     }
 
-    /// No faults but those that are planned.
+    /// Returns faults of which only the planned ones strike.
     pub(crate) fn planned(planned: &[Fault]) -> Self {
         let faults = Self::at(vec![0; Fault::ALL.len()]);
         faults.planned.lock().unwrap().extend(planned);
@@ -234,7 +234,7 @@ impl Faults {
         self.is_storm.store(is_storm, Ordering::Relaxed);
     }
 
-    /// Returns the present rate of a fault, in thousandths.
+    /// Returns the current rate of a fault, in thousandths.
     pub(crate) fn rate(&self, fault: Fault) -> u64 {
         if self.is_storm.load(Ordering::Relaxed) { self.rates[fault as usize] } else { 0 }
     }

@@ -1,16 +1,16 @@
-//! Time: one true wall clock that can be put forward, and a node's own view of it that may jump.
+//! Time: one true wall clock that can be moved forward, and a node's own view of it that may jump.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use quita_domain::time::Timestamp;
 use tokio::time::Instant;
 
-/// Moment at which a world begins that begins at no other moment: 2026-11-21T12:00:00Z.
+/// Default moment at which a world begins: 2026-11-21T12:00:00Z.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
-/// The true wall clock of a world. It goes with the paused time of its runtime.
+/// True wall clock of a world. It advances with the paused time of its runtime.
 pub(crate) struct WorldClock {
-    /// The wall clock's beginning.
+    /// Time of the wall clock when the world began.
     starts_at: Timestamp,
     began: Instant,
     put_forward_ms: AtomicU64,
@@ -26,12 +26,12 @@ impl WorldClock {
         self.starts_at.plus_ms(self.elapsed_ms() + self.put_forward_ms.load(Ordering::Relaxed))
     }
 
-    /// Milliseconds that really went by.
+    /// Returns the milliseconds that passed without those that were skipped.
     pub(crate) fn elapsed_ms(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap()
     }
 
-    /// Puts the clock forward to this moment, if that is later. Says by how many milliseconds.
+    /// Moves the clock forward to this moment, if that is later. Returns the skipped milliseconds.
     pub(crate) fn put_forward_to(&self, at: Timestamp) -> u64 {
         let skipped_ms = at.ms_since(self.now());
         self.put_forward_ms.fetch_add(skipped_ms, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! Every point at which a process can die: before and after each call to the store, a bank or a receiver, for each
-//! method, each way of a payment, and each fault on the way.
+//! Points at which a process can die: before and after each call to the store, a bank or a receiver. Each is tried for
+//! each method, each course of a payment, and each fault on the way.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -23,14 +23,14 @@ use crate::world::{Manner, Setting, World};
 
 const CENTS: u64 = 10_000;
 
-/// One way of a payment.
+/// Course that a payment takes.
 #[derive(Clone, Copy)]
 struct Way {
     name: &'static str,
     kind: Kind,
     make: Make,
     steps: &'static [Step],
-    /// True if its first charge is declined, and there is a further bank.
+    /// True if its first charge is declined, and there is another bank.
     goes_further: bool,
 }
 
@@ -298,7 +298,7 @@ const WAYS: &[Way] = &[
     },
 ];
 
-/// Faults on the way besides the death. Each strikes the first time that it can.
+/// Faults in addition to the death. Each strikes at its first opportunity.
 const FAULTS: &[&[Fault]] = &[
     &[],
     &[Fault::StoreUnavailable],
@@ -341,7 +341,7 @@ const FAULTS: &[&[Fault]] = &[
     &[Fault::SenderPanic],
 ];
 
-/// Result of one way with its faults.
+/// Result of one course with its faults.
 struct Tally {
     way: usize,
     points: u64,
@@ -349,7 +349,8 @@ struct Tally {
     failures: Vec<String>,
 }
 
-/// Dies at one in so many points of the ways whose name holds this text. Says whether nothing was lost at any.
+/// Runs a death at one in this many points of the courses whose name contains this text. Returns true if nothing was
+/// lost at any.
 pub(crate) fn run(only: &str, one_in: u64, jobs: u64) -> bool {
     let ways: Vec<_> = WAYS.iter().filter(|way| way.name.contains(only)).collect();
     let runs: Vec<_> =
@@ -392,8 +393,8 @@ pub(crate) fn run(only: &str, one_in: u64, jobs: u64) -> bool {
     failed == 0 && !ways.is_empty()
 }
 
-/// Lives one way with its faults once without a death, and once with a death at each of its gates: those that come
-/// after the first so many, in steps of so many.
+/// Runs one course with its faults once without a death, and once with a death at each selected gate. The first
+/// `skipped` gates are left out, and then every `step`-th one is selected.
 fn die_everywhere(place: usize, way: &Way, faults: &[Fault], skipped: usize, step: usize) -> Tally {
     let whole = live(way, faults, None);
     let mut tally = Tally { way: place, points: 0, failures: Vec::new() };
@@ -410,7 +411,7 @@ fn die_everywhere(place: usize, way: &Way, faults: &[Fault], skipped: usize, ste
     tally
 }
 
-/// One payment on one node, which dies at a gate and is started again.
+/// Runs one payment on one node, which dies at a gate and is restarted.
 fn live(way: &Way, faults: &[Fault], dies_at: Option<u64>) -> Outcome {
     let declined = if way.goes_further { &[Fault::BankDeclines][..] } else { &[] };
     life::live(async || {
@@ -455,7 +456,8 @@ async fn restart_once(world: Arc<World>) {
     let Some(node) = world.node(0) else { return };
     node.fuse.death().await;
     sleep(Duration::from_secs(1)).await;
-    // Time that goes by starts what has fallen, too. Of two nodes at one place the world would see the calls of one.
+    // Fallen nodes are also restarted as time passes. Of two nodes at one place, the world would see the calls of only
+    // one.
     if world.node(0).is_none_or(|node| node.fuse.is_dead()) {
         world.put_node(0, Node::start(&world, 0, None));
     }

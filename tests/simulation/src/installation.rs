@@ -1,9 +1,9 @@
-//! The life of an installation: what happens to a service as a whole while its payments go on.
+//! Life of an installation: events that affect a service as a whole while its payments continue.
 //!
-//! It begins at any moment of the years and serves one merchant or many (`calendar.rs`, here). It is told to stop, reads its
-//! routes again, and begins anew with other settings (`operating.rs`, `configuration.rs`). Payers are erased beside
-//! everything (`erasing.rs`), and its store is put back to an earlier state (`restoring.rs`). Each in some worlds, by a
-//! chance of its own: the stories of other worlds stay what they were.
+//! It begins at an arbitrary moment, and serves one merchant or many (`calendar.rs`, here). It is told to stop, reads
+//! its routes again, and restarts with other settings (`operating.rs`, `configuration.rs`). Payers are erased in
+//! parallel to everything (`erasing.rs`), and its store is restored to an earlier state (`restoring.rs`). Each happens
+//! in some worlds, drawn from a random stream of its own, so that other worlds do not change.
 
 mod calendar;
 mod configuration;
@@ -28,69 +28,69 @@ use crate::links;
 
 macro_rules! happenings {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
-        /// Events in the life of an installation.
+        /// Event in the life of an installation.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Happening { $($(#[$doc])* $name),* }
 
         impl Happening {
-            /// Each, with its name.
+            /// Each event, with its name.
             pub(crate) const ALL: &'static [(Self, &'static str)] = &[$((Self::$name, stringify!($name))),*];
         }
     };
 }
 
 happenings! {
-    /// It begins in the last minutes before a year, a month or a holiday, or at night.
+    /// The installation begins in the last minutes before a year, a month or a holiday, or at night.
     BeginsAtABoundary,
-    /// It serves several merchants, whose receivers share hosts.
+    /// The installation serves several merchants, whose receivers share hosts.
     ManyMerchants,
-    /// A node is told to stop, and does.
+    /// A node is told to stop, and stops.
     NodeStopped,
-    /// Confirmations of receivers from before a node stopped were held against the store.
+    /// Confirmations that receivers sent before a node stopped were compared with the store.
     ConfirmedBeforeStop,
     /// A node reads its routes again.
     RoutesReloaded,
-    /// Nodes begin anew with another time-out.
+    /// Nodes restart with another time-out.
     TimeOutChanged,
-    /// An acquirer is configured no more.
+    /// An acquirer is removed from the configuration.
     AcquirerGone,
-    /// It is again.
+    /// The acquirer is configured again.
     AcquirerBack,
-    /// Payments were open at an acquirer that was gone.
+    /// Payments were open at an acquirer that was not configured.
     OpenAtAGoneAcquirer,
-    /// Somebody has the payer of one payment erased.
+    /// An operator has the payer of one payment erased.
     PaymentErased,
-    /// Somebody has one person erased.
+    /// An operator has one person erased.
     PersonErased,
-    /// A payer was kept for long enough.
+    /// A payer was kept for the retention period.
     KeptForLongEnough,
     /// An erasure meets a payment that is not finished.
     NotFinished,
     /// An event of a payment whose payer was erased is delivered.
     ErasedEventDelivered,
-    /// The store is put back to what it was.
+    /// The store is restored to an earlier state.
     StoreRestored,
-    /// Payments are forgotten by that.
+    /// The restored store has forgotten payments.
     PaymentForgotten,
-    /// Payments are by that what they were before.
+    /// The restored store has payments in an earlier state.
     PaymentSetBack,
-    /// A merchant asks once more for a payment that was forgotten.
+    /// A merchant repeats its request for a forgotten payment.
     AskedForOnceMore,
-    /// And it is charged once more, at a bank that does not know it again.
+    /// That payment is charged once more, at a bank that does not recognise it.
     ChargedOnceMore,
-    /// A merchant makes a payment link.
+    /// A merchant creates a payment link.
     LinkMade,
-    /// A payer begins a payment there.
+    /// A payer begins a payment through a link.
     LinkPaymentBegun,
-    /// A payer finds that there is no use.
+    /// A payer finds that no use is left.
     NoUseLeft,
-    /// A payer gives up what waits, and its use is free again.
+    /// A payer gives up a waiting payment, and its use is free again.
     UseGivenUp,
-    /// A payer gives up what was paid meanwhile.
+    /// A payer gives up a payment that was paid meanwhile.
     GivenUpButPaid,
     /// A link is closed.
     LinkClosed,
-    /// A link is closed, and what waits is cancelled.
+    /// A link is closed, and its waiting payments are cancelled.
     LinkCancelled,
 }
 
@@ -98,22 +98,22 @@ happenings! {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Plan {
     pub(crate) begins_at: Option<Timestamp>,
-    /// Merchants besides the first one.
+    /// Merchants in addition to the first one.
     pub(crate) other_merchants: u64,
     stops: bool,
     reloads: bool,
     changes_time_out: bool,
-    /// Says whether an acquirer is gone for a while, where another one takes what it took.
+    /// True if an acquirer is removed for a while, where another one takes the same payments.
     loses_an_acquirer: bool,
     erases: bool,
     retains: bool,
     is_restored: bool,
-    /// Says whether merchants make payment links.
+    /// True if merchants create payment links.
     pub(crate) has_links: bool,
 }
 
 impl Plan {
-    /// By chance. A store is put back only where its secret key is not changed as well.
+    /// Draws a plan. A store is restored only where its secret key is not changed as well.
     pub(crate) fn by(seed: u64, changes_keys: bool) -> Self {
         let chance = Chance::new(seed.rotate_left(16) ^ 0x1157_a11a);
         let begins_at = chance.per_mille(400).then(|| calendar::moment(&chance));
@@ -132,23 +132,23 @@ impl Plan {
         }
     }
 
-    /// Says whether payers are erased.
+    /// Returns true if payers are erased.
     pub(crate) const fn erases(&self) -> bool {
         self.erases || self.retains
     }
 
-    /// Says whether the store forgets what it knew.
+    /// Returns true if the store may forget what it knew.
     pub(crate) const fn may_forget(&self) -> bool {
         self.is_restored
     }
 
-    /// Says whether anything stops nodes or changes what they were started with.
+    /// Returns true if anything stops nodes or changes their configuration.
     const fn is_operated(&self) -> bool {
         self.stops || self.reloads || self.changes_time_out || self.loses_an_acquirer
     }
 }
 
-/// The installation of a world.
+/// Installation of a world.
 pub(crate) struct Installation {
     pub(crate) plan: Plan,
     pub(crate) configurations: Configurations,
@@ -158,7 +158,7 @@ pub(crate) struct Installation {
 }
 
 impl Installation {
-    /// One that nothing happened to yet.
+    /// Creates an installation whose plan alone has been counted.
     pub(crate) fn new(plan: Plan, configurations: Configurations) -> Self {
         let happened = Happening::ALL.iter().map(|_| AtomicU64::new(0)).collect();
         let installation =
@@ -172,12 +172,12 @@ impl Installation {
         installation
     }
 
-    /// It happened.
+    /// Counts an event.
     pub(crate) fn count(&self, happening: Happening) {
         self.happened[happening as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Number of times that each happened, in the order of `Happening::ALL`.
+    /// Returns the number of times that each event happened, in the order of `Happening::ALL`.
     pub(crate) fn happened(&self) -> Vec<u64> {
         self.happened.iter().map(|count| count.load(Ordering::Relaxed)).collect()
     }

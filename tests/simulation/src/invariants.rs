@@ -26,7 +26,7 @@ use crate::reconciling;
 use crate::routes;
 use crate::world::World;
 
-/// Returns true if nothing is left to do but to wait for time to pass.
+/// Returns true if nothing is left to do except to let time pass.
 pub(crate) fn is_quiet(world: &World) -> bool {
     let content = world.store.lock();
     !world.has_errands()
@@ -34,8 +34,8 @@ pub(crate) fn is_quiet(world: &World) -> bool {
         && content.payments.values().all(|payment| unrest(world, payment).is_none())
 }
 
-/// Returns true if it is unknown of any refund whether it was made. The monotonic clock then runs for longer, as the
-/// acquirer may not show the refund yet. Meanwhile the wall clock is put forward by hours.
+/// Returns true if the outcome of any refund is unknown. The monotonic clock then runs for longer, as the acquirer may
+/// not show the refund yet. Meanwhile the wall clock is moved forward by hours.
 pub(crate) fn is_a_refund_unknown(world: &World) -> bool {
     let is_unknown = |operation: &Operation| {
         let is_refund = matches!(operation.kind, OperationKind::Refund(_));
@@ -60,14 +60,14 @@ fn unrest(world: &World, payment: &Payment) -> Option<&'static str> {
     payment.outbox.iter().any(|one| one.state == DeliveryState::Pending).then_some("an open delivery")
 }
 
-/// Returns true if a bank has another charge under the payment's name, so that only a person ends the payment.
+/// Returns true if a bank has another charge under the payment's name. Only a person can then end the payment.
 pub(crate) fn is_foreign(world: &World, payment: &Payment) -> bool {
     let mut accounts = world.banks.iter().filter_map(|bank| bank.account(world, payment.id));
     is_of_another_day(world, payment) || accounts.any(|account| account.is_foreign)
 }
 
-/// Returns true if the store forgot the payment, and it was asked for again on another day: the bank's slip of the first
-/// time has another due date.
+/// Returns true if the store forgot the payment, and it was requested again on another day. The bank's slip from the
+/// first time then has another due date.
 fn is_of_another_day(world: &World, payment: &Payment) -> bool {
     let has_another_slip = payment.mismatches > 0 && payment.status() == Status::Initial;
     has_another_slip && world.installation.was_set_back(payment.id)
@@ -115,7 +115,7 @@ pub(crate) async fn check(world: &Arc<World>) {
     links::check(world);
 }
 
-/// One Pix pays one payment, and an operator knows of each other one that it was stated with.
+/// Checks that one Pix pays one payment. Every other Pix stated with a payment was reported to an operator.
 fn check_pix(world: &World) {
     let mut paid = BTreeMap::new();
     for payment in world.store.payments() {
@@ -152,7 +152,7 @@ fn check_history(world: &World, payment: &Payment) {
 /// Largest error of a bank's clock that is believed.
 const BELIEVED_MS: u64 = 10 * 60_000;
 
-/// A PIX ends when the time is over that was asked for, by our own clock, and not before.
+/// Checks that a PIX ends when its requested time is over by our own clock, and not before.
 fn check_its_time(world: &World, payment: &Payment) {
     let Terms::Pix { expires_in_s } = payment.order.terms else { return };
     let ends = payment.created_at.plus_ms(expires_in_s * 1_000).minus_ms(BELIEVED_MS);
@@ -163,8 +163,8 @@ fn check_its_time(world: &World, payment: &Payment) {
     }
 }
 
-/// The end of each refund is exactly one event: of its own, or the change of the status to `refund`. One that was done
-/// after it had failed was told twice, once as what.
+/// Checks that the end of each refund is exactly one event. It is an event of its own, or the change of the status to
+/// `refund`. A refund that was done after it had failed is reported twice, once as each.
 fn check_refunds(world: &World, payment: &Payment) {
     let told = |refund: &Refund, status| {
         let of_refunds = payment.history.iter().filter_map(|event| event.refund.as_ref());
@@ -193,7 +193,7 @@ fn check_refunds(world: &World, payment: &Payment) {
     }
 }
 
-/// One delivery for each event, in order; what counts as delivered was confirmed.
+/// Checks that each event has one delivery, in order, and that what counts as delivered was confirmed.
 fn check_deliveries(world: &World, payment: &Payment) {
     let events: Vec<_> = match payment.order.postback_url {
         Some(_) => payment.history.iter().map(|event| event.sequence).collect(),
@@ -212,7 +212,7 @@ fn check_deliveries(world: &World, payment: &Payment) {
     }
 }
 
-/// The banks' books are the judge.
+/// Checks the payment against the banks' books, which are authoritative.
 fn check_books(world: &World, payment: &Payment) {
     let id = payment.id;
     if world.installation.was_set_back(id) {
@@ -255,8 +255,8 @@ fn check_books(world: &World, payment: &Payment) {
     if payment.status() == Status::Cancelled {
         check_who_withdrew(world, payment, &accounts);
     }
-    // One that was captured at the desk may never be read as authorised: below it is judged as money that came in. One that
-    // was voided there before it was read, or that its issuer declined, holds nothing to report.
+    // A card that was captured at the desk may never be read as authorised: it is judged below as money that came in. A card
+    // that was voided there before it was read, or that its issuer declined, holds nothing to report.
     let is_held_late = |account: &&Account| {
         let was_held = account.authorised > 0 || account.is_never_told;
         account.is_late && was_held && account.holding != Holding::Captured && account.removed_by.is_none()
@@ -291,15 +291,15 @@ fn check_books(world: &World, payment: &Payment) {
     }
 }
 
-/// Returns true if the payment was sent to this bank more than once and then went on to another one: a charge may turn up
-/// there, as one beside the one that counts.
+/// Returns true if the payment was sent to this bank more than once and then went on to another. A charge may turn up
+/// there, beside the one that counts.
 fn was_left_in_doubt(payment: &Payment, bank: &AcquirerName) -> bool {
     let sent = payment.state.attempts.iter().filter(|attempt| attempt.acquirer == *bank);
     payment.acquirer() != Some(bank) && sent.count() > 1
 }
 
-/// Of several charges one counts. Whatever another one took or held was given back, or a person has to; an operator was told
-/// of it by its name.
+/// Checks a charge beside the one that counts. Its money or held limit was given back, or a person has to give it back.
+/// It was reported to an operator by name.
 fn check_beside(world: &World, payment: &Payment, account: &Account, other: &Beside) {
     let id = payment.id;
     let name = other.name.as_str();
@@ -317,13 +317,13 @@ fn check_beside(world: &World, payment: &Payment, account: &Account, other: &Bes
     }
 }
 
-/// Words of an exception that says that a person has to give something back.
+/// Words of an exception saying that a person has to give something back.
 const NOT_GIVEN_BACK: &str = "could not be given back";
 
-/// Words of an exception that says that a person has to void an authorisation.
+/// Words of an exception saying that a person has to void an authorisation.
 const NOT_VOIDED: &str = "its void was refused";
 
-/// Money of a declined payment went back, or a person has to see to it.
+/// Checks that the money of a declined payment went back, or that a person has to see to it.
 fn check_given_back(world: &World, id: TransactionId, account: &Account) {
     // A charge that was reported by its name while another one counted is not reported again once that one expires.
     let is_told_by_name = |charge: &Beside| is_told_of(world, id, &[&charge.name]);
@@ -335,7 +335,7 @@ fn check_given_back(world: &World, id: TransactionId, account: &Account) {
     }
 }
 
-/// Returns true if an operator was told something of a payment that has these words.
+/// Returns true if an exception with these words was reported about a payment.
 fn is_told_of(world: &World, id: TransactionId, words: &[&str]) -> bool {
     let content = world.store.lock();
     let mut details = content
@@ -346,7 +346,7 @@ fn is_told_of(world: &World, id: TransactionId, words: &[&str]) -> bool {
     details.any(|detail| words.iter().all(|word| detail.contains(word)))
 }
 
-/// Checks that the party that is said to have withdrawn a charge did so.
+/// Checks that the party reported to have withdrawn a charge did so.
 fn check_who_withdrew(world: &World, payment: &Payment, accounts: &[Account]) {
     let said = match payment.state.status_reason.as_deref() {
         Some("removed_at_bank") => Some(RemovedBy::Receiver),
@@ -405,8 +405,8 @@ fn check_captured(world: &World, payment: &Payment, account: &Account) {
     }
 }
 
-/// If nobody gave anything back at the desk, every refund is one of ours: one that counts as somebody else's was taken
-/// for refused, and may have been asked for again.
+/// Checks that every refund is one of ours if nothing was given back at the desk. A refund that counts as a third
+/// party's was taken for refused, and may have been requested again.
 fn check_whose_refunds(world: &World, payment: &Payment) {
     let is_ours = |refund: &Refund| payment.operations.iter().any(|known| known.id.to_string() == refund.id);
     let strange = payment.state.refunds.iter().find(|refund| !is_ours(refund));
@@ -424,13 +424,12 @@ fn check_whose_refunds(world: &World, payment: &Payment) {
     }
 }
 
-/// Returns true if a comparison found it. Comparisons have a judge of their own.
+/// Returns true if a comparison found the exception. Comparisons have a judge of their own.
 fn is_of_a_list(exception: &Exception) -> bool {
     exception.id.starts_with(reconciling::EXCEPTION)
 }
 
-/// Checks that an exception of this kind was reported. It is not lost, whatever died or panicked and whatever reply was
-/// lost.
+/// Checks that an exception of this kind was reported. It survives any crash, panic and lost reply.
 fn check_reported(world: &World, id: TransactionId, kind: &str) {
     let is_reported = world
         .store
@@ -452,7 +451,7 @@ fn check_told_to_operator(world: &World, id: TransactionId) {
     }
 }
 
-/// Money, and notices, of payments that are not stored.
+/// Checks for money and notices of payments that are not stored.
 fn check_strays(world: &World) {
     for bank in &world.banks {
         for id in bank.paid(world) {
@@ -471,7 +470,7 @@ fn check_strays(world: &World) {
     }
 }
 
-/// An exception has a reason in what went wrong outside.
+/// Checks that each exception is explained by something that went wrong outside.
 fn check_exceptions(world: &World) {
     let exceptions = world.store.lock().exceptions.clone();
     for exception in exceptions.iter().filter(|exception| !is_of_a_list(exception)) {
@@ -534,12 +533,12 @@ fn check_exceptions(world: &World) {
     }
 }
 
-/// Returns true if a charge may have come to be beside the one that counts, or after its payment was given up.
+/// Returns true if a charge may exist beside the one that counts, or after its payment was given up.
 fn is_doubled(account: &Account) -> bool {
     account.is_blind
 }
 
-/// Returns true if money may have come in after the payment was given up: by a charge that turned up later, or as the desk
+/// Returns true if money may have come in after the payment was given up. Either a charge turned up later, or the desk
 /// captured a card that was authorised too late.
 fn may_be_paid_after_decline(account: &Account) -> bool {
     is_doubled(account) || account.is_late && account.was_captured_at_the_desk
@@ -552,7 +551,7 @@ fn was_drained(world: &World, id: TransactionId) -> bool {
     })
 }
 
-/// Returns true if the bank had to refuse a refund, as it had given the money back at its desk.
+/// Returns true if the bank had to refuse a refund because it had given the money back at its desk.
 fn was_crossed_by_refund(world: &World, id: TransactionId) -> bool {
     world.faults.has_struck(Fault::DeskRefund)
         && world.store.payment(id).is_some_and(|payment| {
@@ -560,8 +559,8 @@ fn was_crossed_by_refund(world: &World, id: TransactionId) -> bool {
         })
 }
 
-/// Returns true if a withdrawal of ours arrived after its payer had paid, and gave all of the money back. Where sums are
-/// all that tells of operations, a refund behind it whose outcome is unknown can't be told from that.
+/// Returns true if a withdrawal of ours arrived after the payer had paid, and gave all the money back. Where only sums
+/// show the outcome of operations, a later refund with an unknown outcome cannot be distinguished from that.
 fn was_given_back_by_a_withdrawal(world: &World, id: TransactionId) -> bool {
     world.store.payment(id).is_some_and(|payment| {
         let operations = &payment.operations;
@@ -578,7 +577,7 @@ fn was_given_back_by_a_withdrawal(world: &World, id: TransactionId) -> bool {
     })
 }
 
-/// Contradictions that are worth a look although the books turn out to be in order.
+/// Returns true if a contradiction deserves attention although the books turn out to be in order.
 fn is_plausible(world: &World, exception: &Exception) -> bool {
     let payment = exception.transaction_id.and_then(|id| world.store.payment(id));
     let Some(payment) = payment else { return false };

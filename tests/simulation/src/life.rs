@@ -1,4 +1,4 @@
-//! One world from its beginning to its end: storms, and the quiet after them.
+//! One world from beginning to end: storms, and the quiet after them.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -27,14 +27,15 @@ use crate::reconciling;
 use crate::routes::{self, Routes};
 use crate::world::{Manner, Setting, World};
 
-/// Most steps that the nodes may take until all is quiet.
+/// Maximum number of steps that the nodes may take until all is quiet.
 const STEPS: u32 = 4_000;
 const STEP: Duration = Duration::from_millis(2_200);
 
-/// Inquiries about a charge that is not ours after which an operator has heard of it, and one comes every hour.
+/// Number of inquiries about a charge that is not ours. After these, an operator has its report, and inquiries are
+/// hourly.
 const REPORTED_LONG_AGO: u32 = 10;
 
-/// Age of a payment at which its card's fingerprint is gone, plus a clock's error, in milliseconds.
+/// Age in milliseconds at which the fingerprint of a payment's card is gone, plus a clock's error.
 const CARD_IS_GONE_AFTER_MS: u64 = TRIES_ARE_COUNTED_FOR_MS + 2 * 3_600_000;
 
 /// Outcome of a world.
@@ -45,11 +46,11 @@ pub(crate) struct Outcome {
     pub(crate) payments: u64,
     pub(crate) events: u64,
     pub(crate) acknowledged: u64,
-    /// Payments that went to a further bank after a decline.
+    /// Payments that went on to another bank after a decline.
     pub(crate) further: u64,
     /// Number of times that each fault struck, in the order of `Fault::ALL`.
     pub(crate) struck: Vec<u64>,
-    /// Number of times that each thing happened to the installation, in the order of `Happening::ALL`.
+    /// Number of times that each event happened to the installation, in the order of `Happening::ALL`.
     pub(crate) happened: Vec<u64>,
     pub(crate) trace: String,
     /// Gates that the first node passed.
@@ -79,19 +80,19 @@ pub(crate) fn live(world: impl AsyncFnOnce() -> Arc<World>) -> Outcome {
     })
 }
 
-/// The world of one seed.
+/// Simulates the world of one seed.
 pub(crate) fn seed(seed: u64, wants_trace: bool) -> Outcome {
     seed_with(seed, wants_trace, None)
 }
 
-/// The world of one seed, in which the service makes a mistake.
+/// Simulates the world of one seed, in which the service makes a mistake.
 pub(crate) fn seed_with(seed: u64, wants_trace: bool, mistake: Option<Mistake>) -> Outcome {
     live(async || {
         let chance = Chance::new(!seed);
         let nodes = usize::try_from(chance.between(1, 3)).unwrap();
         let is_embedded = nodes == 1 && chance.per_mille(700);
         let mut banks: Vec<_> = (0..chance.between(1, 3)).map(|_| make(&chance)).collect();
-        // By a chance of its own, as the stories of worlds without it stay what they were.
+        // Uses a random stream of its own, so that worlds without it do not change.
         let boletos = Chance::new(seed.rotate_left(24));
         if boletos.per_mille(200) {
             banks.push(Make::Provider(Trade::Sicoob(sicoob::Ways::by(&boletos))));
@@ -103,7 +104,7 @@ pub(crate) fn seed_with(seed: u64, wants_trace: bool, mistake: Option<Mistake>) 
         let faults = Faults::by(&chance).and_later(&Chance::new(seed.rotate_left(48)));
         let routes = Routes::by(&chance, banks.len());
         let tried_before = tried_before(&chance, &routes);
-        // By chance of its own: the stories of other worlds stay what they were.
+        // Uses a random stream of its own, so that other worlds do not change.
         let changes_keys = nodes > 1 && Chance::new(seed.rotate_left(32)).per_mille(250);
         let setting = Setting {
             nodes,
@@ -143,7 +144,7 @@ pub(crate) fn seed_with(seed: u64, wants_trace: bool, mistake: Option<Mistake>) 
     })
 }
 
-/// Cards that have few tries left in some worlds, where tries are counted.
+/// Draws the tries that each card already had. In some worlds where tries are counted, few are left.
 fn tried_before(chance: &Chance, routes: &Routes) -> Vec<u64> {
     let few_left = [14, 6, 14];
     let tried = |most: u64| if chance.per_mille(400) { chance.between(most - 4, most + 1) } else { 0 };
@@ -174,7 +175,7 @@ fn manner(chance: &Chance) -> Manner {
     }
 }
 
-/// Banks tell what happened by itself.
+/// Makes the banks report what happened without a request.
 pub(crate) async fn tell_news(world: Arc<World>) {
     loop {
         sleep(Duration::from_secs(5)).await;
@@ -182,7 +183,7 @@ pub(crate) async fn tell_news(world: Arc<World>) {
     }
 }
 
-/// Everything at once.
+/// Runs everything at once.
 async fn storm(world: &Arc<World>, round: u64, payments: u64) {
     world.faults.set_storm(true);
     for place in 0..world.node_count() {
@@ -195,7 +196,7 @@ async fn storm(world: &Arc<World>, round: u64, payments: u64) {
     let comparisons = actix::spawn(reconciling::meddle(Arc::clone(world)));
     let operation = actix::spawn(installation::operate(Arc::clone(world)));
     let mut programs = Vec::new();
-    // By links others pay, so that worlds stay as large as they were.
+    // Payments by links are added, so fewer others are made: worlds stay as large as they were.
     let payments = if world.installation.plan.has_links { payments * 7 / 10 } else { payments };
     for number in 0..payments {
         let world = Arc::clone(world);
@@ -213,7 +214,7 @@ async fn storm(world: &Arc<World>, round: u64, payments: u64) {
     operation.abort();
 }
 
-/// A merchant's programs for one payment.
+/// Runs a merchant's programs for one payment.
 async fn merchant(world: Arc<World>, number: u128) {
     world.pass(0, 10_000).await;
     let chance = &world.chance;
@@ -255,7 +256,7 @@ fn start_mortal(world: &Arc<World>, place: usize) {
     world.put_node(place, Node::start(world, place, gate));
 }
 
-/// Nodes die at any time and come back; their clocks jump.
+/// Kills nodes at any time and restarts them, and makes their clocks jump.
 async fn kill_and_restart(world: Arc<World>) {
     let mut down_since = vec![0_u32; world.node_count()];
     let broken_since = Rc::new(std::cell::Cell::new(0_u32));
@@ -286,7 +287,7 @@ async fn kill_and_restart(world: Arc<World>) {
     }
 }
 
-/// No node is up for a night or two. What they left undone waits for them.
+/// Stops all nodes for a night or two. Their unfinished work is left for later.
 async fn sleep_through(world: &Arc<World>) {
     world.note(|| "nobody is up".to_owned());
     for place in 0..world.node_count() {
@@ -294,13 +295,13 @@ async fn sleep_through(world: &Arc<World>) {
             node.fuse.blow("stopped for the night");
         }
     }
-    // What was under way to a bank or a client has arrived, or never does.
+    // By then, whatever was under way to a bank or a client has arrived, or never will.
     sleep(Duration::from_secs(120)).await;
     let until = world.clock.now().plus_ms(world.chance.between(22, 46) * 3_600_000);
     world.store.skip(world.clock.put_forward_to(until));
 }
 
-/// Time goes by until just before the first night, in which the next storm comes.
+/// Lets time pass until just before the night of the last day on which money moved. The next storm comes in it.
 async fn wait_for_night(world: &Arc<World>) {
     calm_down(world).await;
     let Some(turn) = reconciling::last_turn(world) else { return };
@@ -322,12 +323,12 @@ async fn calm_down(world: &Arc<World>) {
     operator::open_all(world);
     restart_fallen(world);
     installation::live_without(world).await;
-    // What was sent late by somebody who died has arrived after that.
+    // After that, whatever a dead node had sent late has arrived.
     sleep(Duration::from_secs(30)).await;
     installation::stop_in_calm(world).await;
 }
 
-/// Everything works again; time goes by until nothing is left to do.
+/// Ends all faults, and lets time pass until nothing is left to do.
 pub(crate) async fn settle(world: &Arc<World>) {
     calm_down(world).await;
     for _ in 0..STEPS {
@@ -345,8 +346,8 @@ pub(crate) async fn settle(world: &Arc<World>) {
     world.violation(format!("never quiet: {}", invariants::unrests(world)));
 }
 
-/// Says whether the nights of all days have come on which money was moved. If not, time goes on until then, step by
-/// step.
+/// Returns true if the nights of all days on which money moved have come. Otherwise, time continues to that point, step
+/// by step.
 fn has_last_night_come(world: &World) -> bool {
     let Some(turn) = reconciling::last_turn(world) else { return true };
     if world.clock.now() < turn {
@@ -355,7 +356,7 @@ fn has_last_night_come(world: &World) -> bool {
     turn <= world.clock.now()
 }
 
-/// Starts again what died or can't go on; some nodes die of a wound from the storm.
+/// Restarts nodes that died or cannot continue; some nodes die of damage from the storm.
 pub(crate) fn restart_fallen(world: &Arc<World>) {
     for place in 0..world.node_count() {
         let Some(node) = world.node(place) else {
@@ -369,12 +370,12 @@ pub(crate) fn restart_fallen(world: &Arc<World>) {
     }
 }
 
-/// Time goes by, up to what is due next if nothing is due now. No notice and no call is on its way for hours: it arrives
-/// first.
+/// Lets time pass, up to the next due moment if nothing is due now. Notices and calls under way arrive first, as none
+/// takes hours.
 pub(crate) async fn step(world: &Arc<World>) {
     restart_fallen(world);
     operator::end_what_is_stuck(world).await;
-    // What is not ours is asked about every hour for ever: weeks would be thousands of steps.
+    // A charge that is not ours is asked about every hour without end: weeks would be thousands of steps.
     let is_reported = |payment: &Payment| {
         let inquiries = payment.state.attempts.last().map_or(0, |last| last.call.inquiries);
         inquiries > REPORTED_LONG_AGO && invariants::is_foreign(world, payment)
@@ -382,14 +383,14 @@ pub(crate) async fn step(world: &Arc<World>) {
     let next = world.store.next_due_but_for(is_reported).into_iter().chain(world.next_appointment()).min();
     let is_awaited = world.has_notices_on_the_way() || world.has_calls_under_way();
     if let Some(next) = next.filter(|_| !is_awaited) {
-        // Nobody is awake for a moment in months: each process looks for nights before more time goes by.
+        // A process is never up for only a moment in months: each looks for nights before more time passes.
         let until = next.plus_ms(1).min(reconciling::looked_until(world));
         world.store.skip(world.clock.put_forward_to(until));
     }
     sleep(if invariants::is_a_refund_unknown(world) { STEP * 4 } else { STEP }).await;
 }
 
-/// Some merchants withdraw boletos that expired.
+/// Lets some merchants withdraw boletos that expired.
 async fn withdraw_expired(world: &Arc<World>) {
     for payment in world.store.payments() {
         let has_expired = payment.status() == Status::Expired && payment.method() == Method::Boleto;
@@ -404,8 +405,8 @@ async fn withdraw_expired(world: &Arc<World>) {
     }
 }
 
-/// Time goes by until nothing is due any more: what waits for a payer is paid, or has expired. What is not ours is asked
-/// about for ever.
+/// Lets time pass until nothing more is due: what waits for a payer is paid, or has expired. Charges that are not ours
+/// are asked about without end.
 pub(crate) async fn grow_old(world: &Arc<World>) {
     let is_foreign = |payment: &Payment| invariants::is_foreign(world, payment);
     for _ in 0..STEPS {
@@ -422,7 +423,7 @@ pub(crate) async fn grow_old(world: &Arc<World>) {
         if !waits && (payment.status().allows(Status::Expired) || payment.history.is_empty()) {
             world.violation(format!("{} is {} for ever", payment.id, payment.status()));
         }
-        // Where somebody is asked for ever about a charge that is not ours, so much time does not go by.
+        // Where a charge that is not ours is asked about without end, less time passes than that.
         if payment.card_fingerprint.is_some()
             && world.clock.now() > payment.created_at.plus_ms(CARD_IS_GONE_AFTER_MS)
         {
@@ -438,8 +439,8 @@ mod tests {
     #[test]
     fn the_same_seed_tells_the_same_story_to_the_letter() {
         std::panic::set_hook(Box::new(|_| {}));
-        // In the middle three a store panics again and again; in the next two it is put back, and nodes are told to stop;
-        // in the last two merchants make payment links, one of them beside a Pagar.me.
+        // In the middle three, a store panics again and again. In the next two, it is restored from a backup, and nodes
+        // are told to stop. In the last two, merchants make payment links, one of them beside a Pagar.me.
         for number in [2, 7, 11, 185, 205, 209, 2_010, 2_017, 13, 29] {
             let once = seed(number, true);
             let again = seed(number, true);

@@ -1,6 +1,6 @@
-//! Payment links: merchants offer and close them, payers race for their uses, give up and try another method.
+//! Payment links. Merchants create and close them; payers compete for their uses, give up and try another method.
 //!
-//! All chance here is of a stream of its own, so the stories of worlds without links stay what they were.
+//! All random numbers here come from a stream of their own, so that worlds without links do not change.
 
 mod judge;
 
@@ -31,31 +31,30 @@ use crate::orders::{CARDS, PERSONS, fingerprint_of};
 use crate::store::owner_of;
 use crate::world::World;
 
-/// Worlds of a thousand in which merchants make links.
+/// Worlds in a thousand in which merchants create links.
 pub(crate) const WORLDS: u64 = 200;
 
-/// Number of times that a request of a payer or merchant is repeated until it is answered.
+/// Number of times that a payer's or merchant's request is sent until it is answered.
 const TRIES: u32 = 12;
 
-/// Time for which a use that was taken may be held by a payment that was never stored, with what is left of its
-/// second.
+/// Time for which a payment that was never stored may hold a use, including the rest of its second.
 const NOTES_LAST: Duration = Duration::from_secs(121);
 
-/// Time within which a node that died is back.
+/// Time within which a node that died is restarted.
 const RESTARTED_WITHIN: Duration = Duration::from_secs(1);
 
-/// Limits of what the page of a link takes.
+/// Limits that the page of a link applies.
 const LIMITS: RequestLimits =
     RequestLimits { max_installments: 12, postback: PostbackPolicy::HttpsPublicOnly };
 
-/// The links of a world.
+/// Links of a world.
 pub(crate) struct Links {
     chance: Chance,
     watch: Mutex<Watch>,
 }
 
 impl Links {
-    /// None yet.
+    /// Returns a world's links before there are any.
     pub(crate) fn new(seed: u64) -> Self {
         Self { chance: Chance::new(seed.rotate_left(40) ^ 0x1_1513), watch: Mutex::default() }
     }
@@ -65,7 +64,7 @@ impl Links {
     }
 }
 
-/// A form of a link's page that was filled in. Sent again, it is the same payment.
+/// Completed form of a link's page. Sent again, it is the same payment.
 #[derive(Debug, Clone, Copy)]
 struct Form {
     link: LinkId,
@@ -79,13 +78,13 @@ struct Form {
 #[derive(Debug)]
 enum Submitted {
     Begun(Arc<Payment>),
-    /// The link takes no payment now.
+    /// The link accepts no payment now.
     NoUse(NoUse),
-    /// The payer gave up asking.
+    /// The payer stopped asking without an answer.
     Untold,
 }
 
-/// Merchants make links and payers use them, until each has what it wants or gave up.
+/// Lets merchants create links and payers use them, until each has reached a result or given up.
 pub(crate) async fn live(world: Arc<World>) {
     if !world.installation.plan.has_links {
         return;
@@ -100,7 +99,7 @@ pub(crate) async fn live(world: Arc<World>) {
     }
 }
 
-/// One link, from its making on.
+/// Runs one link from its creation on.
 async fn offer(world: &Arc<World>) {
     let chance = &world.links.chance;
     world.links.pass(0, 4_000).await;
@@ -175,7 +174,7 @@ fn link_by_chance(world: &World) -> Link {
     }
 }
 
-/// Stores a link, insisting. Says whether that was acknowledged.
+/// Stores a link, with retries. Returns true if that was acknowledged.
 async fn make(world: &Arc<World>, link: &Link) -> bool {
     for _ in 0..TRIES {
         if let Some(node) = world.any_node() {
@@ -183,7 +182,7 @@ async fn make(world: &Arc<World>, link: &Link) -> bool {
             let stored = node.parts().0;
             let inserted = node.serve(async move { stored.insert_link(&made).await }).await;
             world.note(|| format!("link {} at node {}: {inserted:?}", link.id, node.place));
-            // One that is there already came by a request whose reply was lost.
+            // A link that is there already was stored by a request whose reply was lost.
             if let Ok(Ok(_)) = inserted {
                 world.installation.count(Happening::LinkMade);
                 world.links.watch.lock().unwrap().acknowledge(world, link.id);
@@ -195,7 +194,7 @@ async fn make(world: &Arc<World>, link: &Link) -> bool {
     false
 }
 
-/// A payer who pays by one method, or gives up and tries another one.
+/// Runs a payer who pays by one method, or gives up and tries another one.
 async fn pay(world: &Arc<World>, link: &Link) {
     let chance = &world.links.chance;
     world.links.pass(0, 12_000).await;
@@ -258,7 +257,7 @@ impl Form {
         (self.method == Method::CreditCard).then(|| fingerprint_of(self.card))
     }
 
-    /// The payment as the page asks for it.
+    /// Returns the payment as the page requests it.
     fn new_payment(&self, link: &Link, now: Timestamp) -> CreatePayment {
         let body = link.creation_body(self.method, &self.typed(), now);
         let parsed = parse_of_link(&body, now, &LIMITS).unwrap();
@@ -318,7 +317,7 @@ async fn submit(world: &Arc<World>, link: &Link, form: Form) -> Submitted {
 
 type Begun = Result<Arc<Payment>, LinkPaymentError<Denied>>;
 
-/// A form at one node, as the page works on it.
+/// Submits a form at one node, as the page processes it.
 async fn begin(node: &Node, form: Form) -> Result<Begun, Untold> {
     let (store, clock, payments) = node.parts();
     let id = form.id();
@@ -335,7 +334,7 @@ async fn begin(node: &Node, form: Form) -> Result<Begun, Untold> {
         let create = |taken| payments.create(CreatePayment { link: Some(taken), ..new });
         match links.begin(form.link, id, method, create).await {
             Ok(created) => Ok(created.payment),
-            // The same form was sent at the same time, perhaps with another method.
+            // The same form was sent at the same time, possibly with another method.
             Err(not_begun) => match (payments.read(id).await?, &not_begun) {
                 (
                     Some(known),
@@ -356,7 +355,7 @@ fn brief(answer: &Result<Begun, Untold>) -> String {
     }
 }
 
-/// Gives up what waits, insisting. Says whether it waits no more and was not paid.
+/// Gives up a waiting payment, with retries. Returns true if it no longer waits and was not paid.
 async fn give_up(world: &Arc<World>, id: TransactionId) -> bool {
     for _ in 0..TRIES {
         if let Some(node) = world.any_node() {
@@ -376,7 +375,7 @@ async fn give_up(world: &Arc<World>, id: TransactionId) -> bool {
     false
 }
 
-/// Closes a link, insisting, and perhaps has everything cancelled that waits.
+/// Closes a link, with retries, and in some cases has all waiting payments cancelled.
 async fn close(world: &Arc<World>, link: &Link) {
     let cancels = world.links.chance.per_mille(500);
     for _ in 0..TRIES {
@@ -403,8 +402,8 @@ async fn close(world: &Arc<World>, link: &Link) {
     }
 }
 
-/// All is calm: whatever use is left is taken by somebody, and nobody gets one that is not. Nodes that die of a wound from the
-/// storm meanwhile come back.
+/// Checks in calm conditions that every use left can be taken, and that no other is granted. Meanwhile, nodes that die
+/// of damage from the storm are restarted.
 pub(crate) async fn take_what_is_left(world: &Arc<World>) {
     let watcher = actix::spawn({
         let world = Arc::clone(world);
@@ -442,7 +441,7 @@ async fn take_all(world: &Arc<World>) {
         for racer in racers {
             begun += u64::from(matches!(racer.await.unwrap(), Submitted::Begun(_)));
         }
-        // Boletos may take half of what is left only, and another one may have come before.
+        // Boletos may take only half of what is left, and another one may have come before.
         let is_free = status == LinkStatus::Open
             && !forms.iter().any(waits_for_days)
             && !is_noted_for_long(world, &link);
@@ -456,7 +455,7 @@ async fn take_all(world: &Arc<World>) {
     }
 }
 
-/// Says whether a use counts as taken until an hour that a clock had which was ahead.
+/// Returns true if a use counts as taken until a time that came from a clock that was ahead.
 fn is_noted_for_long(world: &World, link: &Link) -> bool {
     world.faults.has_struck(Fault::ClockJumps) && !link.taken_at(world.clock.now()).is_empty()
 }

@@ -1,12 +1,14 @@
-//! The real actor system in simulated worlds.
+//! Real actor system in simulated worlds.
 //!
-//! A world has one to three nodes on one simulated store, banks, receivers and merchants' programs, all on one thread
-//! in paused time. One seed decides everything that happens, so a seed that fails does so every time, to the letter.
-//! Banks are drawn at the port (`bank/`), or counterparties that the adapters' own code speaks to (`provider/`).
-//! What is judged: `judge.rs` in `tests/memory-store` at every write, `receivers.rs` at every webhook, `bank.rs` at
-//! every charge, `merchant.rs` at every answer, and `invariants.rs`, by every bank's `account.rs`, whenever all is quiet
-//! and the nights have come in which lists of banks are compared, which `reconciling/judge.rs` judges. `installation.rs`
-//! has what happens to the service as a whole.
+//! A world has one to three nodes on one simulated store, and banks, receivers and merchants' programs. All run on one
+//! thread in paused time. One seed decides everything that happens, so a failing seed fails identically each time.
+//! Banks are simulated at the port (`bank/`), or are counterparties that the adapters' own code calls (`provider/`).
+//!
+//! Judges check each part. `judge.rs` in `tests/memory-store` checks every write, `receivers.rs` every webhook,
+//! `bank.rs` every charge, and `merchant.rs` every answer. `invariants.rs` compares the store with every bank's
+//! `account.rs`. It does so whenever all is quiet and the nights have come in which lists of banks are compared.
+//! `reconciling/judge.rs` judges those comparisons. `installation.rs` has the events that affect the service as a
+//! whole.
 
 #![allow(
     clippy::unwrap_used,
@@ -48,7 +50,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// Worlds are made of many small things.
+/// Allocator of the simulator: worlds consist of many small objects.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -81,19 +83,19 @@ enum What {
     },
     /// Every point at which a process can die, for each method and fault.
     CrashPoints {
-        /// Only the ways of a payment whose name holds this.
+        /// Only the courses of a payment whose name contains this.
         #[arg(long, default_value = "")]
         only: String,
-        /// One in so many points, each way and fault from another one on.
+        /// One in this many points, starting at a different one for each course and fault.
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         one_in: u64,
         /// Threads.
         #[arg(long, default_value_t = 2)]
         jobs: u64,
     },
-    /// Mistakes on purpose: which world catches each.
+    /// Deliberate mistakes, with the world that catches each.
     Planted {
-        /// Only the mistakes whose name holds this.
+        /// Only the mistakes whose name contains this.
         #[arg(long, default_value = "")]
         only: String,
         /// Threads.
@@ -103,7 +105,7 @@ enum What {
 }
 
 fn main() -> ExitCode {
-    // Actors that die by a fault are part of the story, not news.
+    // Actors that die because of a fault are part of the simulation, not an error to print.
     std::panic::set_hook(Box::new(|_| {}));
     let is_good = match Options::parse().what {
         What::Seeds { from, count, jobs } => campaign::run(from, count, jobs),

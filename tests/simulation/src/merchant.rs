@@ -1,5 +1,5 @@
-//! Merchants' programs: they create, retry with their keys, read, cancel, capture, refund and redeliver, several at
-//! once, on any node, and hold what they are told against what they were told before.
+//! Merchants' programs. They create, retry with their keys, read, cancel, capture, refund and redeliver, several at
+//! once, on any node. They compare each answer with earlier ones.
 
 use std::sync::Arc;
 
@@ -17,20 +17,20 @@ use crate::orders::Request;
 use crate::store::{owner, owner_of};
 use crate::world::World;
 
-/// Most times that a request with a key is sent until it is answered.
+/// Maximum number of times that a request with a key is sent until it is answered.
 const TRIES: u32 = 40;
 
-/// Step that a merchant takes with a payment once it is created.
+/// Step that a merchant takes with a payment after its creation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
-    /// Do nothing for this many milliseconds.
+    /// Wait for this many milliseconds.
     Wait(u64),
     Read,
     Operate(RequestedOperation),
     Redeliver,
 }
 
-/// One program of the merchant.
+/// Program of a merchant.
 #[derive(Clone)]
 pub(crate) struct Merchant {
     pub(crate) world: Arc<World>,
@@ -38,7 +38,7 @@ pub(crate) struct Merchant {
 }
 
 impl Merchant {
-    /// Creates the payment; with a key it insists. Says whether it was acknowledged.
+    /// Creates the payment; with a key, it retries. Returns true if that was acknowledged.
     pub(crate) async fn create(&self) -> bool {
         let world = &self.world;
         let now = world.clock.now();
@@ -89,7 +89,7 @@ impl Merchant {
         }
     }
 
-    /// Reads the payment back: it is there, and never older than anybody was told before.
+    /// Reads the payment back: it exists, and is never older than any answer before.
     pub(crate) async fn read(&self) {
         let world = &self.world;
         let id = self.request.id();
@@ -118,7 +118,7 @@ impl Merchant {
         self.world.tell(id, version);
     }
 
-    /// Cancels, captures or refunds; with a key it insists.
+    /// Cancels, captures or refunds; with a key, it retries.
     async fn operate(&self, requested: RequestedOperation) {
         let world = &self.world;
         let id = self.request.id();
@@ -186,7 +186,7 @@ impl Merchant {
         );
     }
 
-    /// Some clients hang up before they have their answer.
+    /// Makes a call; some clients hang up before they have the answer.
     async fn with_patience<T>(&self, call: impl Future<Output = Result<T, Untold>>) -> Result<T, Untold> {
         if !self.world.strikes(Fault::ClientHangsUp) {
             return call.await;
@@ -199,13 +199,13 @@ impl Merchant {
     }
 }
 
-/// Steps by chance, of one of the programs that act on one payment at the same time.
+/// Draws the steps of one of the programs that act on one payment at the same time.
 pub(crate) fn steps_by_chance(world: &World, cents: u64) -> Vec<Step> {
     let chance = &world.chance;
     let mut steps = vec![Step::Wait(chance.between(0, 15_000))];
     for _ in 0..chance.between(1, 3) {
         let amount = chance.per_mille(500).then(|| Money::from_cents(chance.between(1, cents)));
-        // Several of these fit beside each other.
+        // Several of these fit into one payment.
         let a_part = Money::from_cents(cents.div_ceil(4));
         let requested_operations = [
             RequestedOperation::Cancel,
@@ -240,7 +240,7 @@ fn brief_operation(answer: &Result<Result<Operated, Denied>, Untold>) -> String 
     }
 }
 
-/// Everything about one payment is asked of every node; no other merchant is told anything.
+/// Reads one payment at every node; no other merchant may see anything of it.
 pub(crate) async fn read_everywhere(world: &Arc<World>, id: TransactionId) {
     let stored = world.store.payment(id);
     let version = stored.as_ref().map(|payment| payment.state.version);
@@ -250,7 +250,7 @@ pub(crate) async fn read_everywhere(world: &Arc<World>, id: TransactionId) {
         let asker = owner.clone();
         let read = node.call(|payments| async move { payments.read_own(id, &asker).await }).await;
         let told = read.ok().and_then(Result::ok).map(|payment| payment.state.version);
-        // One that dies or stops just now says nothing.
+        // A node that dies or stops at this moment does not answer.
         if node.takes_requests() && (told.is_none() || told < version) {
             world.violation(format!("{id}: node {place} says {told:?}, the store {version:?}"));
         }

@@ -1,4 +1,4 @@
-//! Operators' programs: they pause, drain and open acquirers at any time, and have them asked.
+//! Operators' programs. They pause, drain and open acquirers at any time, and have them make inquiries.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use crate::bank::Holding;
 use crate::chance::Fault;
 use crate::world::World;
 
-/// Nodes at which routes are known to be drained, and routes that ever were.
+/// Nodes at which routes are known to be drained, and routes that were ever drained.
 #[derive(Default)]
 pub(crate) struct Drained {
     places: Mutex<HashMap<Route, Place>>,
@@ -25,14 +25,14 @@ pub(crate) struct Drained {
 
 type Route = (AcquirerName, Method);
 
-/// The last order for a route.
+/// State of a route after the last order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// It was drained at this node, which said so, and nothing was ordered since.
+    /// It was drained at this node, which confirmed it, and there was no order since.
     At(usize),
-    /// Not drained, or not for sure at any node.
+    /// It is not drained, or not for certain at any node.
     Nowhere,
-    /// An order whose answer was lost may come to hold at any time.
+    /// An order whose answer was lost may take effect at any time.
     NotKnown,
 }
 
@@ -45,23 +45,23 @@ impl Drained {
         }
     }
 
-    /// The store forgot what was ordered.
+    /// Forgets the orders, as the store has.
     pub(crate) fn forget(&self) {
         self.places.lock().unwrap().clear();
     }
 
-    /// Returns true if this node must not send anything there.
+    /// Returns true if this node must not send anything on this route.
     pub(crate) fn is_at(&self, acquirer: &AcquirerName, method: Method, node: usize) -> bool {
         self.places.lock().unwrap().get(&(acquirer.clone(), method)) == Some(&Place::At(node))
     }
 
-    /// Returns true if an operator ever had it drained, on any node.
+    /// Returns true if an operator ever drained the route, on any node.
     pub(crate) fn was_ever(&self, acquirer: &AcquirerName, method: Method) -> bool {
         self.ever.lock().unwrap().contains(&(acquirer.clone(), method))
     }
 }
 
-/// Orders something now and then, as long as it is let.
+/// Gives orders now and then, until it is stopped.
 pub(crate) async fn meddle(world: Arc<World>) {
     loop {
         world.pass(200, 2_000).await;
@@ -107,7 +107,8 @@ async fn ask(world: &Arc<World>) {
     drop(node.ask(|operators| async move { operators.ask_acquirer(id).await }).await);
 }
 
-/// Goes on with a change of the secret key: at a node that was given both, the store works with the newer one from now on.
+/// Continues a change of the secret key. At a node that was given both keys, the store works with the newer one from
+/// now on.
 async fn change_the_key(world: &Arc<World>) {
     let Some(node) = world.any_node() else { return };
     world.note(|| format!("rewrap at node {}", node.place));
@@ -115,14 +116,15 @@ async fn change_the_key(world: &Arc<World>) {
     drop(actix::spawn(async move { node.keys.work_with_newest().await }).await);
 }
 
-/// Ends what nobody else can end. An operation that the bank's sums tell nothing of ends as the bank's clerk says. A
-/// payment that takes no more money is closed.
+/// Ends what only a person can end. An operation whose outcome the bank's sums do not show ends as the bank's clerk
+/// says. A payment that takes no more money is closed.
 pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
     let Some(node) = world.any_node() else { return };
     for payment in world.store.payments() {
         let id = payment.id;
         if payment.waits_for_a_person() {
-            // The clerk sees money that the answers of its bank did not show yet. Money of another amount never settles it.
+            // The clerk sees money that the bank's answers have not shown yet. Money of another amount never settles
+            // it.
             let mut banks = world.banks.iter().filter(|bank| Some(bank.name()) == payment.acquirer());
             let is_paid = banks.any(|bank| {
                 bank.account(world, id).is_some_and(|account| {
@@ -148,7 +150,7 @@ pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
             drop(node.ask(end).await);
         }
         let now = world.clock.now();
-        // What is older than a day is never sent again.
+        // An operation older than a day is never sent again.
         let is_never_sent = |operation: &Operation| {
             let is_old = operation.is_own() && now.ms_since(operation.requested_at) > DAY_MS;
             operation.contradicted || is_old && !operation.call.is_taken()
@@ -156,7 +158,7 @@ pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
         let stuck =
             |operation: &&Operation| is_never_sent(operation) && !operation.possible_verdicts(now).is_empty();
         for operation in payment.operations.iter().filter(stuck) {
-            // As it is now: the verdict before may have changed its sums.
+            // The payment is read again, as the previous verdict may have changed its sums.
             let Some(payment) = world.store.payment(id) else { continue };
             let Some(verdict) = said_by_the_clerk(world, &payment, operation) else { continue };
             let operation = operation.id;
@@ -169,7 +171,7 @@ pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
     }
 }
 
-/// Returns the verdict of the bank's books on an operation, as told by telephone.
+/// Returns the verdict of the bank's books on an operation, which its clerk gives by telephone.
 fn said_by_the_clerk(world: &World, payment: &Payment, operation: &Operation) -> Option<Verdict> {
     let bank = world.banks.iter().find(|bank| Some(bank.name()) == payment.acquirer())?;
     let account = bank.account(world, payment.id)?;
@@ -186,7 +188,7 @@ fn said_by_the_clerk(world: &World, payment: &Payment, operation: &Operation) ->
     Some(if is_done { Verdict::Done } else { Verdict::Refused })
 }
 
-/// Every acquirer may be used again.
+/// Opens every acquirer again.
 pub(crate) fn open_all(world: &World) {
     world.store.lock().controls.clear();
     world.drained.forget();

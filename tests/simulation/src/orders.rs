@@ -20,21 +20,21 @@ use uuid::Uuid;
 
 use crate::store::{owner, owner_of};
 
-/// The cards of this world's payers.
+/// Cards of this world's payers.
 pub(crate) const CARDS: [(Brand, &str); 3] = [
     (Brand::Visa, "4242424242424242"),
     (Brand::Mastercard, "5555555555554444"),
     (Brand::Elo, "6362970000457013"),
 ];
 
-/// Way of paying that a request asks for.
+/// Kind of payment that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Pix,
     Boleto,
-    /// A card that is charged at once.
+    /// Card that is captured at once.
     Card,
-    /// A card whose limit is held until it is captured.
+    /// Card whose limit is held until it is captured.
     HeldCard,
 }
 
@@ -54,10 +54,10 @@ impl Kind {
     }
 }
 
-/// A request that a merchant may repeat.
+/// Request that a merchant may repeat.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request {
-    /// The number of the merchant.
+    /// Number of the merchant.
     pub(crate) merchant: u64,
     pub(crate) number: u128,
     pub(crate) kind: Kind,
@@ -66,7 +66,7 @@ pub(crate) struct Request {
     pub(crate) card: usize,
     /// True if it carries an `Idempotency-Key`.
     pub(crate) has_key: bool,
-    /// True if the merchant wants to be told.
+    /// True if the merchant wants webhooks.
     pub(crate) has_postback: bool,
 }
 
@@ -75,7 +75,7 @@ impl Request {
         TransactionId::new(Uuid::from_u128(self.number))
     }
 
-    /// The request as the edge passes it on.
+    /// Returns the request as the edge passes it on.
     pub(crate) fn new_payment(&self, now: Timestamp) -> CreatePayment {
         let (order, card) = self.order(now);
         CreatePayment {
@@ -95,7 +95,8 @@ impl Request {
         &PERSONS[usize::try_from(self.number % PERSONS.len() as u128).unwrap()]
     }
 
-    /// The first merchant's receivers have hosts of their own, those of the others share some.
+    /// Returns the receiver's address. The first merchant's receivers have hosts of their own; those of the others
+    /// share some.
     fn postback_url(&self) -> String {
         match self.merchant {
             0 => format!("https://shop{}.example/hook", self.number % 3),
@@ -134,12 +135,12 @@ impl Request {
     }
 }
 
-/// The fingerprint of one of the cards, as the edge makes it.
+/// Returns the fingerprint of one of the cards, as the edge makes it.
 pub(crate) fn fingerprint_of(card: usize) -> CardFingerprint {
     CardFingerprint::of(&CardNumber::parse(CARDS[card].1).unwrap(), owner().mode, b"key")
 }
 
-/// One of the cards, in the hands of this person.
+/// Returns one of the cards, held by this person.
 fn card(card: usize, person: &Person) -> CardData {
     let number = CardNumber::parse(CARDS[card].1).unwrap();
     let cvv = Cvv::parse("123", number.brand()).unwrap();
@@ -147,7 +148,7 @@ fn card(card: usize, person: &Person) -> CardData {
     CardData { number, holder_name, expiry: Expiry::new(12, 2030).unwrap(), cvv }
 }
 
-/// Somebody who pays.
+/// Payer of a world.
 pub(crate) struct Person {
     first_name: &'static str,
     last_name: &'static str,
@@ -156,7 +157,7 @@ pub(crate) struct Person {
     phone: &'static str,
 }
 
-/// The payers of a world.
+/// Payers of a world.
 pub(crate) const PERSONS: [Person; 3] = [
     Person {
         first_name: "Maria",
@@ -182,7 +183,7 @@ pub(crate) const PERSONS: [Person; 3] = [
 ];
 
 impl Person {
-    /// Input of this person into the page of a link, with one of the cards perhaps.
+    /// Returns this person's input on the page of a link, in some cases with one of the cards.
     pub(crate) fn types(&self, card: Option<usize>) -> PayerInput {
         let text = |text: &str| text.to_owned();
         let name = format!("{} {}", self.first_name, self.last_name);
@@ -228,7 +229,7 @@ impl Person {
         }
     }
 
-    /// Texts by which somebody would know this person, in whatever letters.
+    /// Returns the texts that would identify this person, in any letter case.
     pub(crate) fn traces(&self) -> [&'static str; 5] {
         [self.first_name, self.last_name, self.document, self.email, self.phone]
     }

@@ -1,4 +1,4 @@
-//! A bank of a world: one that is drawn at the port, or a counterparty behind an adapter's own code.
+//! Bank of a world: one simulated at the port, or a counterparty behind an adapter's own code.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ use crate::provider::view::View;
 use crate::provider::{Provider, Received, Trade};
 use crate::world::{Manner, World};
 
-/// Kind of a bank: drawn at the port, or a counterparty behind an adapter.
+/// Kind of a bank: simulated at the port, or a counterparty behind an adapter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Make {
-    /// Drawn at the port.
+    /// Bank simulated at the port.
     Drawn(Manner),
-    /// A counterparty, which an adapter speaks to.
+    /// Counterparty that an adapter calls.
     Provider(Trade),
 }
 
-/// One bank and its books.
+/// Bank of a world, and its books.
 #[derive(Clone)]
 pub(crate) enum Party {
     Drawn(Arc<Bank>),
@@ -55,7 +55,7 @@ impl Party {
         }
     }
 
-    /// As one node reaches it.
+    /// Returns the bank as one node reaches it.
     pub(crate) fn factory(
         &self,
         world: &Arc<World>,
@@ -69,7 +69,7 @@ impl Party {
         }
     }
 
-    /// Returns what its books say of a payment now, if they have it.
+    /// Returns the state of a payment in its books now, if they have it.
     pub(crate) fn account(&self, world: &World, id: TransactionId) -> Option<Account> {
         match self {
             Self::Drawn(bank) => bank.books().get_mut(&id).map(|entry| {
@@ -80,7 +80,7 @@ impl Party {
         }
     }
 
-    /// Returns what its books say of a refund by our id of it; none if it does not keep our ids.
+    /// Returns the state of a refund in its books by our id, or `None` if it does not keep our ids.
     pub(crate) fn became_of_refund(
         &self,
         world: &World,
@@ -93,7 +93,7 @@ impl Party {
         }
     }
 
-    /// Says whether it charges a card once more that is sent once more.
+    /// Returns true if a card that is sent again is charged again.
     pub(crate) fn forgets_keys(&self) -> bool {
         match self {
             Self::Drawn(bank) => bank.forgets_keys(),
@@ -101,8 +101,8 @@ impl Party {
         }
     }
 
-    /// Says whether a refund that was forgotten is taken for the next one of its amount, and a notice of it counts too: its
-    /// sums have no ids, and its notices have. No real acquirer is so.
+    /// Returns true if a forgotten refund is taken for the next one of its amount, and its notice counts. Its sums have
+    /// no ids, but its notices do. No real acquirer behaves like this.
     pub(crate) fn tells_refunds_twice(&self) -> bool {
         match self {
             Self::Drawn(bank) => bank.tells_refunds_twice(),
@@ -118,7 +118,7 @@ impl Party {
         }
     }
 
-    /// The payments whose money it has.
+    /// Returns the payments whose money it has.
     pub(crate) fn paid(&self, world: &World) -> Vec<TransactionId> {
         match self {
             Self::Drawn(bank) => {
@@ -130,7 +130,7 @@ impl Party {
         }
     }
 
-    /// All that came in, if it has lists of that.
+    /// Returns all that came in, if it has lists of that.
     pub(crate) fn received(&self, world: &World) -> Option<Vec<Received>> {
         match self {
             Self::Drawn(_) => None,
@@ -138,7 +138,7 @@ impl Party {
         }
     }
 
-    /// View of what it has.
+    /// Returns its view of what it has.
     pub(crate) fn view(&self) -> View {
         match self {
             Self::Drawn(_) => View::default(),
@@ -146,7 +146,7 @@ impl Party {
         }
     }
 
-    /// Sends what happened by itself since it was looked at last.
+    /// Sends notices of what happened without a request since the last time.
     pub(crate) fn tell_news(&self, world: &Arc<World>) {
         match self {
             Self::Drawn(_) => {}
@@ -154,7 +154,7 @@ impl Party {
         }
     }
 
-    /// A notice of something that nobody here knows.
+    /// Sends a notice of something unknown here.
     pub(crate) fn strange_notice(&self, world: &Arc<World>) {
         match self {
             Self::Drawn(bank) => strange_notice(world, bank),

@@ -1,4 +1,4 @@
-//! Past of a world before it begins: cards that were tried already, and declined each time.
+//! Past of a world before it begins: cards that were already tried, and declined each time.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::world::World;
 /// Age of the most recent try, and time between one try and the next, in milliseconds.
 const STEP_MS: u64 = 30 * 60_000;
 
-/// Stores so many payments by each card, and enters them among what the banks saw.
+/// Stores this many payments for each card, and enters them among the tries that the banks saw.
 pub(crate) fn remember(world: &World, tried: &[u64]) {
     for (card, count) in tried.iter().enumerate() {
         for number in 1..=*count {

@@ -1,7 +1,7 @@
-//! Mistakes on purpose, to show that each would be found.
+//! Deliberate mistakes, which show that each such defect would be found.
 //!
-//! Each is made at a port, where the outside sees exactly what a service with this mistake would do; the code of the
-//! service has no switch for it. A mistake is caught when any world of a campaign fails by it.
+//! Each is made at a port, where the outside sees exactly what a service with this mistake would do. The code of the
+//! service has no switch for it. A mistake is caught when any world of a campaign fails because of it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -50,31 +50,31 @@ mistakes! {
     SendBeforePersist,
     /// A write is acknowledged before it is durable.
     ReplyBeforePersist,
-    /// A write does not ask which revision it follows.
+    /// A write does not check which revision it follows.
     DropTheGuard,
     /// A conflict counts as written.
     ConflictIsSuccess,
     /// A write whose reply was lost counts as written.
     UnknownIsWritten,
-    /// A read shows what was before the last write, now and then.
+    /// A read sometimes shows the state before the last write.
     StaleRead,
     /// A failed fsync is tried again like any other failure.
     IgnoreFsync,
-    /// Times of record are the wall clock's.
+    /// Recorded times are the wall clock's.
     WallClockTimes,
-    /// A charge that is sent has no time at which it is asked for.
+    /// A charge that is sent has no time for its inquiry.
     ForgetCallLease,
-    /// A delivery that is claimed has no time at which it is tried again.
+    /// A claimed delivery has no time for its next attempt.
     ForgetDeliveryLease,
-    /// An event is kept in memory and not stored with its status, now and then.
+    /// An event is sometimes kept in memory and not stored with its status.
     LoseEvent,
     /// Deliveries lose their order.
     ReverseOutbox,
-    /// A notice counts as worked when it is stored.
+    /// A notice counts as processed when it is stored.
     FinishNoticeFirst,
-    /// A notice that comes too early is dropped.
+    /// A notice that arrives too early is dropped.
     DropEarlyNotice,
-    /// An exception that an operator has to see is dropped.
+    /// An exception that an operator must see is dropped.
     DropException,
     /// A charge without an answer counts as declined.
     TimeOutIsRefused,
@@ -84,95 +84,95 @@ mistakes! {
     NotFoundAtOnce,
     /// An operation that is sent again has another id.
     NewOperationId,
-    /// An operation without an answer counts as not sent, and is sent again without asking.
+    /// An operation without an answer counts as not sent, and is sent again without an inquiry.
     UnknownOperationIsResent,
     /// An operation that is not found is sent again at once.
     OperationNotFoundAtOnce,
-    /// A refund that its acquirer shows late counts as not found as soon as any other.
+    /// A refund that its acquirer shows late counts as not found as early as any other.
     RefundShowsAtOnce,
-    /// A refund that the acquirer took counts as done.
+    /// A refund that the acquirer accepted counts as done.
     AcceptedIsDone,
     /// Hints are dropped.
     DropHints,
-    /// The acquirer's name for a charge is not given back.
+    /// The acquirer's name for a charge is not used in inquiries.
     ForgetReference,
     /// Several chargebacks count as one.
     ChargebacksAreOne,
-    /// A refund that is reported has no id by which a repetition is known.
+    /// A reported refund has no id by which a repetition is recognised.
     RefundHasNoId,
-    /// Whatever a receiver answers, or nothing, confirms.
+    /// Any answer of a receiver, or none, counts as a confirmation.
     AnyAnswerConfirms,
-    /// Directives of operators are not found again, now and then.
+    /// Operators' directives are sometimes not found again.
     ForgetDirectives,
-    /// A request that a provider did not answer is sent again at once, without asking.
+    /// A request that a provider did not answer is sent again at once, without an inquiry.
     RepeatUnasked,
     /// The body of a notice is believed.
     BelieveTheBody,
-    /// Whoever sent a notice is believed to be the provider.
+    /// Any sender of a notice is taken for the provider.
     BelieveTheSender,
-    /// A charge that another key receives the money of is taken for ours.
+    /// A charge whose money another key receives is taken for ours.
     AnyKeyIsOurs,
     /// A refund that was made at the provider's desk is not read.
     DropDeskRefunds,
     /// The first rule of the routes is ignored.
     IgnoreARule,
-    /// Other acquirers are tried all the same where a rule stops.
+    /// Other acquirers are tried even where a rule stops.
     NeverStop,
-    /// Tries of a card are not counted.
+    /// A card's tries are not counted.
     ForgetTries,
-    /// A decline that is final counts as one that may change.
+    /// A final decline counts as reversible.
     FinalIsReversible,
     /// Each node derives ids with the newest key of its own configuration, while the secret key is changed.
     DeriveByOwnConfiguration,
-    /// A line that is imported twice is there twice.
+    /// A line that is imported twice is stored twice.
     ImportTwice,
-    /// A list that is cut counts as whole.
+    /// A truncated list counts as complete.
     CutIsWhole,
-    /// A payment that differs from a list is not asked about.
+    /// A payment that differs from a list causes no inquiry.
     AskForNothing,
-    /// A node that is told to stop drops what it accepted.
+    /// A node that is told to stop drops what it had accepted.
     StopDropsAccepted,
     /// A node that is told to stop stores nothing that receivers confirmed.
     StopForgetsConfirmed,
-    /// Routes that are read again are not taken.
+    /// Routes that are read again are not used.
     IgnoreReload,
-    /// Payments of an acquirer that is configured no more count as declined.
+    /// Payments of an acquirer that is no longer configured count as declined.
     GoneIsDeclined,
-    /// An erasure does not ask which revision it follows.
+    /// An erasure does not check which revision it follows.
     EraseUnguarded,
     /// Retention erases payers of payments that are not finished.
     EraseTheOpen,
-    /// A charge beside the one that counts is not looked for.
+    /// A charge beside the one that counts is not searched for.
     ForgetSecondCharge,
-    /// A void or capture that is answered as failed counts as refused, and its sums are not asked for.
+    /// A void or capture that is answered as failed counts as refused, and its sums are not inquired about.
     BelieveTheRefusal,
     /// A PIX ends by its bank's clock.
     BelieveTheBanksClock,
-    /// A night that failed is forgotten when the next one has its turn.
+    /// A night that failed is forgotten when the next one is due.
     ForgetFailedNights,
-    /// Money that goes back weeks after a payment is not looked for.
+    /// Money that is returned weeks after a payment is not looked for.
     ForgetWhatComesLater,
     /// The number of a boleto is stored after its call, and not before.
     NumberAfterTheCall,
     /// A Pix is bound to no payment.
     BindNoPix,
-    /// A hint is taken before the answer to it, or the hint itself, is stored.
+    /// A hint is acknowledged before the answer to it, or the hint itself, is stored.
     TakeHintsFirst,
     /// An inquiry without an answer counts as one that found nothing new.
     SilenceIsNoNews,
     /// A use of a link is given back twice.
     GiveUsesBackTwice,
-    /// A use of a link is counted, and not taken before its payment is stored.
+    /// A use of a link is only counted, and not taken before its payment is stored.
     TakeNoUses,
-    /// Uses of a link are counted in a copy of the store that is behind.
+    /// Uses of a link are counted in a copy of the store that lags.
     CountUsesInACopy,
 }
 
-/// Worlds in which a mistake must be caught.
+/// Number of worlds within which a mistake must be caught.
 const WORLDS: u64 = 5_000;
 
-/// Worlds that caught a mistake which few do. Another code makes other worlds: where one does not catch it any more, all
-/// are searched from the first on.
+/// Worlds that caught a mistake which few worlds catch. A change of the code changes the worlds. If a witness no longer
+/// catches its mistake, all worlds are searched from the first on.
 const WITNESSES: &[(Mistake, u64)] = &[
     (Mistake::AnyKeyIsOurs, 26),
     (Mistake::AskForNothing, 138),
@@ -196,7 +196,7 @@ const WITNESSES: &[(Mistake, u64)] = &[
     (Mistake::UnknownOperationIsResent, 83),
 ];
 
-/// Makes every mistake whose name holds this text in worlds of its own. Says whether each was caught.
+/// Makes every mistake whose name contains this text, in worlds of its own. Returns true if each was caught.
 pub(crate) fn run(only: &str, jobs: u64) -> bool {
     let meant = |(mistake, _): &&(Mistake, &str)| format!("{mistake:?}").contains(only);
     let mistakes: Vec<_> = Mistake::ALL.iter().filter(meant).collect();
@@ -235,7 +235,7 @@ pub(crate) fn run(only: &str, jobs: u64) -> bool {
     all_caught && !mistakes.is_empty()
 }
 
-/// The witness or the first world in which this mistake violates something, and what.
+/// Returns the witness or the first world in which this mistake violates something, and the violation.
 fn first_caught(mistake: Mistake) -> Option<(u64, String)> {
     let witness = WITNESSES.iter().find(|(known, _)| *known == mistake).map(|(_, seed)| *seed);
     witness.into_iter().chain(0..WORLDS).find_map(|seed| {
@@ -244,7 +244,7 @@ fn first_caught(mistake: Mistake) -> Option<(u64, String)> {
     })
 }
 
-/// Returns the write that is really made, where a decision was right and its write is not.
+/// Returns the write that is made. A mistake here leaves the decision right and makes its write wrong.
 pub(crate) fn written(world: &World, place: usize, write: &Write) -> Write {
     let mut write = write.clone();
     let payment = Arc::make_mut(&mut write.payment);
@@ -287,7 +287,7 @@ pub(crate) fn written(world: &World, place: usize, write: &Write) -> Write {
     write
 }
 
-/// Turns the results of writes into those that the service hears.
+/// Turns the results of writes into those that the service receives.
 pub(crate) fn heard(world: &World, results: Vec<Result<(), WriteError>>) -> Vec<Result<(), WriteError>> {
     let heard = |result: Result<(), WriteError>| match (world.mistake, &result) {
         (Some(Mistake::ConflictIsSuccess), Err(WriteError::Conflict))
@@ -300,7 +300,7 @@ pub(crate) fn heard(world: &World, results: Vec<Result<(), WriteError>>) -> Vec<
     results.into_iter().map(heard).collect()
 }
 
-/// Turns the answer to a charge into the one that the service hears; `None` is a time-out.
+/// Turns the answer to a charge into the one that the service receives; `None` is a time-out.
 pub(crate) fn charge_heard(world: &World, answer: Option<ChargeAnswer>) -> Option<ChargeAnswer> {
     let is_unknown = matches!(answer, None | Some(ChargeAnswer::Failed(CallFailure::Unknown(_))));
     match world.mistake {
@@ -315,7 +315,7 @@ pub(crate) fn charge_heard(world: &World, answer: Option<ChargeAnswer>) -> Optio
     }
 }
 
-/// An answer about a charge, by whose times the service goes.
+/// Turns the times in an answer about a charge into those that the service relies on.
 pub(crate) fn times_heard(world: &World, provider: &Provider, mut answer: ChargeAnswer) -> ChargeAnswer {
     if world.mistake != Some(Mistake::BelieveTheBanksClock) {
         return answer;
@@ -330,17 +330,17 @@ pub(crate) fn times_heard(world: &World, provider: &Provider, mut answer: Charge
     answer
 }
 
-/// The nights of which a service knows that forgets them: those of the last day.
+/// Returns the nights known to a service that forgets failed ones: those of the last day.
 pub(crate) fn nights_known(world: &World, records: &Records) -> Records {
     let last = last_day(world.clock.now(), NIGHT);
     let runs = records.runs.iter().filter(|((_, day), _)| *day >= last);
     Records { runs: runs.map(|(run, state)| (run.clone(), state.clone())).collect(), ..Records::default() }
 }
 
-/// Time by which the copy of the store is behind, in milliseconds.
+/// Lag of the copy of the store, in milliseconds.
 const COPY_BEHIND_MS: u64 = 3_000;
 
-/// Payments in which a service counts the uses of links.
+/// Returns the payments in which a service counts the uses of links.
 pub(crate) fn uses_known<'a>(world: &World, records: &'a Records) -> Cow<'a, Records> {
     let with = |payments| Cow::Owned(Records { payments, ..Records::default() });
     match world.mistake {
@@ -366,14 +366,14 @@ pub(crate) fn uses_known<'a>(world: &World, records: &'a Records) -> Cow<'a, Rec
     }
 }
 
-/// Writes what a service with the mistake writes to links.
+/// Changes what was written to links into what a service with the mistake writes.
 pub(crate) fn links_written(world: &World, records: &mut Records) {
     if world.mistake == Some(Mistake::TakeNoUses) {
         records.links.values_mut().for_each(|link| link.taken.clear());
     }
 }
 
-/// The routes as a node understands them.
+/// Returns the routes as a node understands them.
 pub(crate) fn table(mistake: Option<Mistake>, routes: &Routes, names: &[AcquirerName]) -> RoutingTable {
     let mut table = routes.table(names);
     match mistake {
@@ -386,7 +386,7 @@ pub(crate) fn table(mistake: Option<Mistake>, routes: &Routes, names: &[Acquirer
     table
 }
 
-/// Turns an issuer's decline into the one that the service hears.
+/// Turns an issuer's decline into the one that the service receives.
 fn decline_heard(answer: ChargeAnswer) -> ChargeAnswer {
     let ChargeAnswer::Known(mut statement) = answer else { return answer };
     for fact in &mut statement.facts {
@@ -397,7 +397,7 @@ fn decline_heard(answer: ChargeAnswer) -> ChargeAnswer {
     ChargeAnswer::Known(statement)
 }
 
-/// Turns the answer to an operation into the one that the service hears; `None` is a time-out.
+/// Turns the answer to an operation into the one that the service receives; `None` is a time-out.
 pub(crate) fn operation_heard(world: &World, answer: Option<OperationAnswer>) -> Option<OperationAnswer> {
     let is_unknown = matches!(answer, None | Some(OperationAnswer::Failed(CallFailure::Unknown(_))));
     match (world.mistake, &answer) {
@@ -409,7 +409,7 @@ pub(crate) fn operation_heard(world: &World, answer: Option<OperationAnswer>) ->
     }
 }
 
-/// Returns true if a request without a certain answer from its provider is sent again at once.
+/// Returns true if a request is sent again at once because its provider gave no certain answer.
 pub(crate) fn repeats(world: &World, request: &Request, answer: &Result<Response, Failure>) -> bool {
     let is_unknown = match answer {
         Ok(response) => response.status >= 500,
@@ -454,7 +454,7 @@ pub(crate) fn contents_heard(
     }
 }
 
-/// The payment that the body of a callback says was made.
+/// Returns the payment that the body of a callback claims.
 fn believed(world: &World, acquirer: &AcquirerName, notice: &RawNotice<'_>) -> Option<NoticeContent> {
     let body: serde_json::Value = serde_json::from_slice(notice.body).ok()?;
     let pix = body.get("pix").unwrap_or(&body).get(0)?;
@@ -491,17 +491,17 @@ pub(crate) fn page_heard(world: &World, mut page: ListPage) -> ListPage {
     page
 }
 
-/// Returns the subject of a hint as it is heard; `None` if the hint is dropped.
+/// Returns the subject of a hint as it is received; `None` if the hint is dropped.
 pub(crate) fn hints(world: &World, subject: HintSubject) -> Option<HintSubject> {
     (world.mistake != Some(Mistake::DropHints)).then_some(subject)
 }
 
-/// Returns true if a counterparty hears that its hint is taken, whatever became of it.
+/// Returns true if a counterparty is told that its hint is taken, whatever became of it.
 pub(crate) fn takes_first(world: &World) -> bool {
     world.mistake == Some(Mistake::TakeHintsFirst)
 }
 
-/// Turns the answer to an inquiry into the one that the service hears.
+/// Turns the answer to an inquiry into the one that the service receives.
 pub(crate) fn inquiry_heard(world: &World, answer: ChargeAnswer) -> ChargeAnswer {
     let is_silence = matches!(answer, ChargeAnswer::Failed(_));
     if is_silence && world.mistake == Some(Mistake::SilenceIsNoNews) {
@@ -510,7 +510,7 @@ pub(crate) fn inquiry_heard(world: &World, answer: ChargeAnswer) -> ChargeAnswer
     answer
 }
 
-/// A question about a charge as it is sent.
+/// Returns a question about a charge as it is sent.
 pub(crate) fn asked(world: &World, query: &ChargeQuery) -> ChargeQuery {
     let mut query = query.clone();
     match world.mistake {
@@ -521,7 +521,8 @@ pub(crate) fn asked(world: &World, query: &ChargeQuery) -> ChargeQuery {
     query
 }
 
-/// Turns the answer to an operation that its counterparty answered as failed into the one that the service hears.
+/// Turns the answer to an operation into the one that the service receives. `failed` is true if its counterparty
+/// answered that the operation failed.
 pub(crate) fn failure_heard(
     world: &World,
     answer: Option<OperationAnswer>,
@@ -533,7 +534,7 @@ pub(crate) fn failure_heard(
     answer
 }
 
-/// An operation as it is sent.
+/// Returns an operation as it is sent.
 pub(crate) fn sent(world: &World, operation: &Operation) -> Operation {
     let mut operation = operation.clone();
     if world.mistake == Some(Mistake::NewOperationId) && operation.sent > 1 {
@@ -542,7 +543,7 @@ pub(crate) fn sent(world: &World, operation: &Operation) -> Operation {
     operation
 }
 
-/// A notice as it is taken.
+/// Returns a notice as it is taken.
 pub(crate) fn taken(world: &World, mut notice: Notice) -> Notice {
     if let (Some(Mistake::RefundHasNoId), Fact::Refunded { refund_id, .. }) =
         (world.mistake, &mut notice.fact)
@@ -557,12 +558,12 @@ pub(crate) fn taken(world: &World, mut notice: Notice) -> Notice {
     notice
 }
 
-/// Turns the status of an exchange with a receiver into the one that the service hears.
+/// Turns the status of an exchange with a receiver into the one that the service receives.
 pub(crate) fn exchange_heard(world: &World, status: Option<u16>) -> Option<u16> {
     if world.mistake == Some(Mistake::AnyAnswerConfirms) { Some(200) } else { status }
 }
 
-/// The charges that leave with these writes before they are stored, with whom they go to.
+/// Returns the charges that leave before these writes are stored, each with its acquirer.
 pub(crate) fn sent_too_soon(world: &World, batch: &[Write]) -> Vec<(AcquirerName, ChargeQuery)> {
     if world.mistake != Some(Mistake::SendBeforePersist) {
         return Vec::new();
@@ -571,7 +572,7 @@ pub(crate) fn sent_too_soon(world: &World, batch: &[Write]) -> Vec<(AcquirerName
     batch.iter().filter(|write| write.expected_revision == 0).filter_map(charge).collect()
 }
 
-/// Decision of a node about open payments of an acquirer that is configured no more.
+/// Makes a node decide about open payments of an acquirer that is no longer configured.
 pub(crate) fn decide_gone(world: &Arc<World>, place: usize, acquirer: &AcquirerName) {
     let Some(node) = world.node(place).filter(|_| world.mistake == Some(Mistake::GoneIsDeclined)) else {
         return;

@@ -1,4 +1,4 @@
-//! Counterparties that nodes reach by the adapters' own code: between them lies one HTTP exchange.
+//! Counterparties that nodes reach through the adapters' own code, over one HTTP exchange.
 
 pub(crate) mod api_pix;
 pub(crate) mod cielo;
@@ -39,9 +39,9 @@ use crate::chance::Fault;
 use crate::node::Fuse;
 use crate::world::World;
 
-/// The Pix key that a merchant of ours receives by.
+/// Pix key of our merchant.
 pub(crate) const OUR_KEY: &str = "123e4567-e12b-12d1-a456-426655440000";
-/// Another merchant's at the same bank.
+/// Pix key of another merchant at the same bank.
 pub(crate) const FOREIGN_KEY: &str = "9f0b7c1e-5a52-4c1f-8f3e-2d6b1a7c9e10";
 
 /// Kind of a counterparty: the adapter that speaks to it, and its behaviour.
@@ -78,9 +78,9 @@ pub(crate) struct Marks {
     was_captured_at_the_desk: bool,
     sums_moved: bool,
     chargebacks: u32,
-    /// True if something happened that nobody would ask about: its notices are not lost.
+    /// True if something happened that the service would never ask about: its notices are not lost.
     must_be_told: bool,
-    /// True if its notices are all lost from now on.
+    /// True if all its notices are lost from now on.
     is_untold: bool,
 }
 
@@ -103,12 +103,12 @@ impl Provider {
         &self.spec.name
     }
 
-    /// Says whether a sale that is sent once more is made once more.
+    /// Returns true if a sale that is sent again is made again.
     pub(crate) const fn forgets_keys(&self) -> bool {
         matches!(self.trade, Trade::Cielo(_))
     }
 
-    /// The adapter of one node.
+    /// Returns the adapter of one node.
     pub(crate) fn factory(
         self: &Arc<Self>,
         world: &Arc<World>,
@@ -128,7 +128,7 @@ impl Provider {
         Arc::new(Watched { world, fuse, provider, adapter })
     }
 
-    /// Returns what its books and the world say of a payment now, if they have it.
+    /// Returns the state of a payment now, by its books and the world's marks, if the books have it.
     pub(crate) fn account(&self, world: &World, id: TransactionId) -> Option<Account> {
         let account = self.till.lock().unwrap().account(id, world.clock.now().millis())?;
         let marks = self.marks(id);
@@ -145,7 +145,7 @@ impl Provider {
         })
     }
 
-    /// Returns what its books say of a refund by our id of it, if it keeps those.
+    /// Returns the state of a refund in its books by our id, if it keeps those.
     pub(crate) fn became_of_refund(
         &self,
         world: &World,
@@ -155,12 +155,12 @@ impl Provider {
         self.till.lock().unwrap().became_of_refund(id, refund, world.clock.now().millis())
     }
 
-    /// The payments whose money it has.
+    /// Returns the payments whose money it has.
     pub(crate) fn paid(&self, world: &World) -> Vec<TransactionId> {
         self.till.lock().unwrap().paid(world.clock.now().millis())
     }
 
-    /// View of what it has, if it has ways for that.
+    /// Returns its view of what it has, if it simulates one.
     pub(crate) fn view(&self) -> View {
         match self.trade {
             Trade::ApiPix(ways) => ways.view,
@@ -168,13 +168,13 @@ impl Provider {
         }
     }
 
-    /// Says whether money that comes in is found though nobody tells of it.
+    /// Returns true if incoming money is found although no notice reports it.
     fn finds_what_came_in(&self, id: TransactionId) -> bool {
         self.till.lock().unwrap().lists_truly(id)
     }
 
-    /// Says whether what becomes of paid money is found weeks later though nobody tells of it: in lists, or by looks at
-    /// cards.
+    /// Returns true if later changes of paid money are found weeks later without a notice. Lists show them, or cards
+    /// are looked at again.
     fn finds_what_comes_later(&self, world: &World, id: TransactionId) -> bool {
         let is_card = world.store.payment(id).is_some_and(|one| one.method() == Method::CreditCard);
         match self.trade {
@@ -185,7 +185,7 @@ impl Provider {
         }
     }
 
-    /// All that came in, if it has lists of that.
+    /// Returns all that came in, if it has lists of that.
     pub(crate) fn received(&self, world: &World) -> Option<Vec<Received>> {
         self.till.lock().unwrap().received(world.clock.now().millis())
     }
@@ -206,7 +206,7 @@ impl Provider {
         self.till.lock().unwrap().expires_at(id)
     }
 
-    /// Somebody outside of the API does something. Says whether it was done.
+    /// Performs an action outside the API. Returns true if it was done.
     fn act(
         self: &Arc<Self>,
         world: &Arc<World>,
@@ -229,7 +229,7 @@ impl Provider {
         is_done
     }
 
-    /// A request has arrived.
+    /// Handles a request that has arrived.
     fn handle(self: &Arc<Self>, world: &Arc<World>, request: &Request) -> Reply {
         let (reply, touched) = {
             let mut till = self.till.lock().unwrap();
@@ -246,7 +246,8 @@ impl Provider {
         reply
     }
 
-    /// A request for a card arrives after its payment was given up. While it was not, it is lost.
+    /// Handles a card request that arrives after its payment was given up. If the payment was not given up, the request
+    /// is lost.
     fn take_very_late(self: &Arc<Self>, world: &Arc<World>, id: TransactionId, request: &Request) {
         use quita_domain::status::Status;
         let is_given_up = world.store.payment(id).is_some_and(|payment| {
@@ -264,7 +265,7 @@ impl Provider {
         drop(self.handle(world, request));
     }
 
-    /// Sends whoever acts on a charge that has become something else.
+    /// Starts the people who act on a charge whose state has changed.
     fn look_at(self: &Arc<Self>, world: &Arc<World>, id: TransactionId) {
         let Some(holding) = self.account(world, id).map(|account| account.holding) else { return };
         let known = self.marks.lock().unwrap().entry(id).or_default().holding.replace(holding);
@@ -278,7 +279,7 @@ impl Provider {
         }
     }
 
-    /// Sends what the counterparty wants to tell by now.
+    /// Sends the notices that are due by now.
     pub(crate) fn send_notices(self: &Arc<Self>, world: &Arc<World>) {
         let letters: Vec<_> = {
             let mut till = self.till.lock().unwrap();
@@ -307,13 +308,13 @@ impl Provider {
         }
     }
 
-    /// A notice that nobody here has a reason for.
+    /// Sends a notice that has no cause here.
     pub(crate) fn forge_notice(self: &Arc<Self>, world: &Arc<World>) {
         let forged = self.till.lock().unwrap().forged(world, None);
         courier::deliver(world, self, forged, 20);
     }
 
-    /// Returns true if a notice is about a payment of its.
+    /// Returns true if a notice is about a payment that it has.
     fn knows(&self, letter: &Letter) -> bool {
         self.till.lock().unwrap().subject(letter).is_some()
     }
@@ -326,7 +327,7 @@ impl Provider {
         self.till.lock().unwrap().arrives_within_ms(request)
     }
 
-    /// Learns which charge of a payment counts for the service, if it has several.
+    /// Learns which charge of a payment counts for the service, if there are several.
     pub(crate) fn learn_counted(&self, payment: &Payment) {
         let attempts = payment.state.attempts.iter().rev();
         let mut here = attempts.filter(|attempt| attempt.acquirer == *self.name());
@@ -335,7 +336,7 @@ impl Provider {
         }
     }
 
-    /// The answer to a void or capture says that it failed.
+    /// Notes a void or capture that was answered as failed.
     fn note_failure(&self, request: &Request, reply: &Reply) {
         let Reply::Answer { response, .. } = reply else { return };
         let body: serde_json::Value = serde_json::from_slice(&response.body).unwrap_or_default();
@@ -376,7 +377,7 @@ fn spec(name: String, methods: Vec<Method>, time_out_ms: u64) -> AcquirerSpec {
     }
 }
 
-/// A request as its counterparty sees it.
+/// Returns a request as its counterparty sees it.
 fn as_it_comes_in(request: &Request) -> quita_banks::Request {
     let (path, query) = wire::path(request).split_once('?').unwrap_or((wire::path(request), ""));
     let host = request.url.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Merchants' servers: they answer, fail and hang, and see whether what they are told is true and in order.
+//! Merchants' servers: they answer, fail and hang, and check that webhooks are true and in order.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -23,19 +23,20 @@ use crate::planted;
 use crate::store::{owner, webhook_secret};
 use crate::world::World;
 
-/// Events that all receivers got.
+/// Events that all receivers received.
 #[derive(Default)]
 pub(crate) struct Receivers {
-    /// The body of each event, by its webhook-id.
+    /// Body of each event, by its webhook-id.
     bodies: Mutex<BTreeMap<String, String>>,
     /// Moment at which each event was last confirmed, by its webhook-id.
     confirmed: Mutex<BTreeMap<String, u64>>,
 }
 
-/// Longest delay of an event once it may be told, where nothing is wrong, in milliseconds.
+/// Longest delay of an event from when it may be sent, if nothing is wrong, in milliseconds.
 const TOLD_WITHIN_MS: u64 = 1_000;
 
-/// For how long nothing may have been wrong before it was stored: clocks are right, and leases of the fallen are over.
+/// Time without disturbance before an event was stored. By then, clocks are right, and leases of dead nodes have
+/// expired.
 const CALM_FOR_MS: u64 = 60_000;
 
 impl Receivers {
@@ -48,12 +49,12 @@ impl Receivers {
         self.confirmed.lock().unwrap().get(id).copied()
     }
 
-    /// Events that the store forgot are told anew, and what they say may be something else.
+    /// Forgets the events that the store forgot. They are sent anew, and may have other contents.
     pub(crate) fn forget(&self, is_stored: impl Fn(&str) -> bool) {
         self.bodies.lock().unwrap().retain(|id, _| is_stored(id));
     }
 
-    /// A request arrives: what it says must be stored, and its forerunners settled.
+    /// Checks a request that arrives: its contents must be stored, and earlier events settled.
     fn arrive(&self, world: &World, request: &WebhookRequest) {
         let WebhookRequest { id, timestamp_s, signature, body, .. } = request;
         world.note(|| format!("webhook {id}"));
@@ -88,7 +89,7 @@ struct Told {
     status: Status,
 }
 
-/// An event that is seen for the first time.
+/// Checks an event that is received for the first time.
 fn check_first(world: &World, id: &str, event: &Told) {
     let transaction = event.transaction_id;
     let Some(payment) = world.store.payment(transaction) else {
@@ -103,7 +104,7 @@ fn check_first(world: &World, id: &str, event: &Told) {
         world.violation(format!("{id} is told before it is stored"));
     }
     let mut earlier = payment.outbox.iter().filter(|one| one.repeats.is_none() && one.sequence < sequence);
-    // A confirmation may wait to be stored until the next event was told too.
+    // A confirmation may remain unstored until the next event was sent too.
     let is_confirmed = |sequence| world.receivers.has_confirmed(&webhook_id(transaction, sequence));
     if earlier.any(|one| one.state == DeliveryState::Pending && !is_confirmed(one.sequence)) {
         world.violation(format!("{id} overtook an earlier event"));
@@ -111,7 +112,7 @@ fn check_first(world: &World, id: &str, event: &Told) {
     check_punctual(world, id, transaction, sequence);
 }
 
-/// An event goes out at once: as soon as it is stored, and the one before it is confirmed.
+/// Checks that an event is sent at once: as soon as it is stored, and the previous one is confirmed.
 fn check_punctual(world: &World, id: &str, transaction: TransactionId, sequence: EventSequence) {
     let before = sequence.get().checked_sub(1).filter(|before| *before > 0).map(EventSequence::new);
     let confirmed = before.map(|before| world.receivers.confirmed_ms(&webhook_id(transaction, before)));
@@ -127,7 +128,7 @@ fn check_punctual(world: &World, id: &str, transaction: TransactionId, sequence:
     }
 }
 
-/// Makes a node's senders.
+/// Factory of a node's senders.
 pub(crate) struct NodeSenders {
     pub(crate) world: Arc<World>,
     pub(crate) fuse: Arc<Fuse>,
@@ -150,12 +151,12 @@ impl Sender {
         self.fuse.note_confirmed(event.transaction_id, event.sequence);
     }
 
-    /// The exchange: the status that comes back, if one does in time.
+    /// Simulates the exchange. Returns the status that comes back, if one does in time.
     async fn exchange(&self, request: &WebhookRequest) -> Option<u16> {
         let (world, restores) = (&self.world, self.world.store.restores());
         world.pass(1, 40).await;
         if world.store.restores() != restores {
-            // It was sent from what the store forgot since.
+            // It was sent from contents that the store has since forgotten.
             return None;
         }
         world.receivers.arrive(world, request);

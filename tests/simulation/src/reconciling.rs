@@ -1,5 +1,5 @@
-//! Nights: what banks list of the day before is compared with the payments, by each node at five in the morning, and by
-//! operators in between.
+//! Nights, in which the banks' lists of the day before are compared with the payments. Each node does this at five in
+//! the morning, and operators compare lists in between.
 
 mod judge;
 
@@ -24,29 +24,29 @@ pub(crate) use self::judge::check;
 /// Prefix of the ids of exceptions that comparisons make.
 pub(crate) const EXCEPTION: &str = "reconciliation:";
 
-/// Time at which the day before has its turn, in Brasília.
+/// Time of day in Brasília at which the day before is due.
 pub(crate) const NIGHT: NaiveTime = NaiveTime::from_hms_opt(5, 0, 0).unwrap();
 
-/// Interval at which a process looks whether that is so.
+/// Interval at which a process checks whether a night is due.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
 
-/// Time that goes by at most until every process has looked again. With forty days until money goes back, and what follows
-/// that, it is less than the ninety for which lists are made up for.
+/// Longest time that may pass until every process has looked again. Money goes back within forty days. With what
+/// follows that, the total stays below the ninety days for which lists are made up for.
 const UNSEEN_MS: u64 = 7 * DAY_MS;
 
-/// Longest time of one look.
+/// Longest time of one look at the nights.
 const PASS_TIME_OUT: Duration = Duration::from_secs(300);
 
-/// Comparisons of a thousand that are made once more.
+/// Comparisons in a thousand that are repeated.
 const AGAIN: u64 = 300;
 
-/// Lines and exceptions, as they are stored.
+/// Stored lines and exceptions.
 struct Content {
     lines: Vec<StoredLine>,
     exceptions: Vec<Exception>,
 }
 
-/// Has today's lists compared now and then, as long as it is let.
+/// Has today's lists compared now and then, until it is stopped.
 pub(crate) async fn meddle(world: Arc<World>) {
     loop {
         world.pass(500, 5_000).await;
@@ -66,7 +66,8 @@ fn banks(world: &World) -> impl Iterator<Item = AcquirerName> {
     listing.map(|bank| bank.name().clone())
 }
 
-/// Says whether all of it is settled. A comparison ends with its caller, and may panic as an adapter does.
+/// Compares one list. Returns true if all of it is settled. A comparison ends with its caller, and may panic as an
+/// adapter does.
 async fn compare(world: &Arc<World>, node: Node, bank: AcquirerName, day: NaiveDate) -> bool {
     world.store.see_nodes(world.clock.now());
     world.note(|| format!("node {} compares {bank} on {day}", node.place));
@@ -78,7 +79,7 @@ async fn compare(world: &Arc<World>, node: Node, bank: AcquirerName, day: NaiveD
     matches!(compared, Some(Ok(Ok(Ok(true)))))
 }
 
-/// Every process looks often whether a night has come, at a time of its own.
+/// Makes every process look often for a due night, each at a time of its own.
 pub(crate) async fn live_nights(world: Arc<World>) {
     world.note_look_for_nights(world.clock.now());
     loop {
@@ -93,30 +94,30 @@ pub(crate) async fn live_nights(world: Arc<World>) {
     }
 }
 
-/// Moment up to which time may go by before every process looks again: they look every few seconds, and a list that is waited for
-/// comes or fails within minutes.
+/// Returns the moment up to which time may pass before every process looks again. They look every 15 s, and an
+/// awaited list arrives or fails within minutes.
 pub(crate) fn looked_until(world: &World) -> Timestamp {
     let looked_at = world.looked_for_nights_at().filter(|_| banks(world).next().is_some());
     looked_at.map_or(Timestamp::from_millis(i64::MAX), |at| at.plus_ms(UNSEEN_MS))
 }
 
-/// Compares what is due of a node's nights. Says whether nothing is left to do; a pass may panic as an adapter does.
+/// Compares what is due of a node's nights. Returns true if nothing is left to do; a pass may panic as an adapter does.
 async fn pass(world: &Arc<World>, node: Node) -> bool {
     world.store.see_nodes(world.clock.now());
     let mut is_done = true;
-    // A bank that is away takes the others nothing of their nights.
+    // A bank that is away does not delay the nights of the others.
     for bank in banks(world).collect::<Vec<_>>() {
         let mut run = JoinSet::new();
         let node = node.clone();
         let name = bank.clone();
-        // A call of the store that never comes back is given up by its adapter outside.
+        // In production, the adapter gives up a store call that never returns.
         run.spawn_local(async move { timeout(PASS_TIME_OUT, node.pass_night(&name)).await });
         is_done &= matches!(run.join_next().await, Some(Ok(Ok(Ok(true)))));
     }
     is_done
 }
 
-/// The first moment at which the nights of all days have come on which money was moved until now.
+/// Returns the first moment by which the nights of all days on which money moved so far have come.
 pub(crate) fn last_turn(world: &World) -> Option<Timestamp> {
     let received = world.banks.iter().filter_map(|bank| bank.received(world)).flatten();
     let days = received.map(|one| judge::day_of(&one.end_to_end_id)).chain(world.moved_on());
@@ -124,16 +125,16 @@ pub(crate) fn last_turn(world: &World) -> Option<Timestamp> {
     turn_of(last)
 }
 
-/// Moment at which a day has its turn.
+/// Returns the moment at which a day is due.
 pub(crate) fn turn_of(day: NaiveDate) -> Option<Timestamp> {
     Timestamp::from_sao_paulo(day.succ_opt()?.and_time(NIGHT))
 }
 
-/// Does what is due of all nights. Says whether all of it is settled.
+/// Does what is due of all nights. Returns true if all of it is settled.
 pub(crate) async fn end_nights(world: &Arc<World>) -> bool {
     let Some(node) = world.any_node() else { return false };
     if !pass(world, node).await {
-        // What could not be had, or was not answered, is tried again after a quarter of an hour.
+        // A list or answer that was missing is tried again after a quarter of an hour.
         let again_at = world.clock.now().plus_ms(16 * 60_000);
         world.store.skip(world.clock.put_forward_to(again_at));
         return false;
@@ -141,10 +142,10 @@ pub(crate) async fn end_nights(world: &Arc<World>) -> bool {
     !world.chance.per_mille(AGAIN) || compare_again(world).await
 }
 
-/// Compares every list of every day on which something came in once more, which changes nothing.
+/// Compares every list of every day with incoming money once more. This must change nothing.
 async fn compare_again(world: &Arc<World>) -> bool {
-    // A refund that its bank still works on may end between the two, and is a line of the second list only. So may one that
-    // begins by what the first one asked about.
+    // A refund in progress at its bank may end between the two comparisons, and is then a line of the second list only.
+    // The same goes for one that begins because of an inquiry of the first comparison.
     let known = operations(world);
     if known.values().any(|is_processing| *is_processing) {
         return true;
@@ -169,7 +170,7 @@ async fn compare_again(world: &Arc<World>) -> bool {
     is_settled
 }
 
-/// Every operation, and whether it is under way.
+/// Returns every operation, with true if it is under way.
 fn operations(world: &World) -> BTreeMap<OperationId, bool> {
     let payments = world.store.payments();
     let all = payments.iter().flat_map(|payment| payment.operations.iter());
@@ -190,7 +191,7 @@ async fn compare_days(world: &Arc<World>) -> bool {
     true
 }
 
-/// Returns true if nothing is new but what is missed since then, because its time has come.
+/// Returns true if the only new lines are payments that are due to be missed since then.
 fn is_unchanged(before: &Content, after: &Content) -> bool {
     let was_there = |one: &&StoredLine| before.lines.iter().any(|was| was.line.id == one.line.id);
     let (known, new): (Vec<_>, Vec<_>) = after.lines.iter().partition(was_there);
@@ -200,10 +201,10 @@ fn is_unchanged(before: &Content, after: &Content) -> bool {
         && after.exceptions.len() == before.exceptions.len() + new.len()
 }
 
-/// All that a comparison might change by itself.
+/// Returns everything that a comparison alone might change.
 fn content(world: &World) -> Content {
     let records = world.store.lock();
-    // What is reported of a payment that is still asked about is another matter.
+    // Reports about a payment that is still being inquired about are left out.
     let told = records.exceptions.iter().filter(|one| one.id.starts_with("reconciliation:"));
     Content { lines: records.lines.values().cloned().collect(), exceptions: told.cloned().collect() }
 }

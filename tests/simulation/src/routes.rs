@@ -1,5 +1,4 @@
-//! The routes of a world, as its merchants wanted them: what the nodes get of them is a table, and the judge never reads
-//! that.
+//! Routes of a world, as its merchants want them. The nodes receive them as a table, which the judge never reads.
 
 mod judge;
 
@@ -16,30 +15,31 @@ use crate::orders::CARDS;
 
 pub(crate) use self::judge::{Tries, check, is_tried_further};
 
-/// Banks by their place.
+/// Index of a bank.
 pub(crate) type Place = usize;
 
-/// Rules, costs and priorities that decide about the ways of payments.
+/// Rules, costs and priorities that decide where payments go.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Routes {
     pub(crate) rules: Vec<Wish>,
     pub(crate) costs: Vec<Fee>,
     pub(crate) prefers_net: bool,
     pub(crate) is_sticky: bool,
-    /// The priority of each bank; 1 for those that have none.
+    /// Priority of each bank; 1 for those without one.
     pub(crate) priorities: Vec<u32>,
-    /// The bank that is not configured.
+    /// Bank that is not configured.
     pub(crate) absent: Option<Place>,
 }
 
-/// One rule.
+/// Rule of the routes.
 #[derive(Debug, Clone)]
 pub(crate) struct Wish {
     pub(crate) method: Option<Method>,
     pub(crate) brand: Option<Brand>,
-    /// From the first to the second, both included.
+    /// Range of the amount, both ends included.
     pub(crate) cents: Option<(u64, u64)>,
-    /// Minutes of the day in Brasília, without the second; past midnight if that is not later.
+    /// Minutes of the day in Brasília, from the first to before the second. The range passes midnight if the second is
+    /// not later.
     pub(crate) minutes: Option<(u16, u16)>,
     /// Banks with their shares.
     pub(crate) uses: Vec<(Place, u32)>,
@@ -47,7 +47,7 @@ pub(crate) struct Wish {
     pub(crate) goes_further: bool,
 }
 
-/// Fee of a bank: hundredths of a per cent, and cents.
+/// Fee of a bank: basis points, and cents.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fee {
     pub(crate) bank: Place,
@@ -57,7 +57,7 @@ pub(crate) struct Fee {
 }
 
 impl Routes {
-    /// Routes by chance; in some worlds there are none.
+    /// Draws routes; in some worlds there are none.
     pub(crate) fn by(chance: &Chance, banks: usize) -> Self {
         if chance.per_mille(300) {
             return Self::default();
@@ -77,7 +77,7 @@ impl Routes {
         }
     }
 
-    /// Other ones by chance, which count tries of cards if these do.
+    /// Draws other routes, which count tries of cards if and only if these do.
     pub(crate) fn others(&self, chance: &Chance, banks: usize) -> Self {
         let mut others = Self::by(chance, banks);
         if self.counts_tries() && !others.counts_tries() {
@@ -89,7 +89,7 @@ impl Routes {
         others
     }
 
-    /// The same where this bank is not configured: rules that name it alone are gone with it.
+    /// Returns the same routes without this bank. Rules that name it alone are removed.
     pub(crate) fn without(&self, bank: Place) -> Self {
         let mut routes = Self { absent: Some(bank), ..self.clone() };
         routes.rules.retain(|wish| wish.uses.is_empty() || wish.uses.iter().any(|(used, _)| *used != bank));
@@ -101,13 +101,13 @@ impl Routes {
         routes
     }
 
-    /// The banks that are configured, of so many.
+    /// Returns the banks that are configured, out of this many.
     pub(crate) fn configured(&self, banks: usize) -> impl Iterator<Item = Place> + use<> {
         let absent = self.absent;
         (0..banks).filter(move |bank| Some(*bank) != absent)
     }
 
-    /// One rule for everything, which sends what was declined to a further bank.
+    /// Returns one rule for everything, which sends declined payments to a further bank.
     pub(crate) fn further() -> Self {
         Self { rules: vec![Wish { goes_further: true, ..Wish::everything() }], ..Self::default() }
     }
@@ -117,7 +117,7 @@ impl Routes {
         self.rules.iter().any(|wish| wish.goes_further)
     }
 
-    /// As the nodes get them.
+    /// Returns the routes as the nodes receive them.
     pub(crate) fn table(&self, names: &[AcquirerName]) -> RoutingTable {
         let standing = |priority: &u32| Standing { priority: *priority, weight: 1 };
         let rules = self.rules.iter().enumerate();

@@ -1,4 +1,5 @@
-//! A secret key that is changed while payments are asked for: what each node was given, and what it derives ids with.
+//! Secret key that is changed while payments are created. Each node has the keys that it was given, and those with
+//! which it derives ids.
 
 use std::sync::Arc;
 
@@ -14,28 +15,28 @@ use crate::planted::Mistake;
 use crate::store::owner_of;
 use crate::world::World;
 
-/// The key that every world begins with.
+/// Key that every world begins with.
 const OLD: &[u8] = b"simulated";
-/// The one that it is changed for.
+/// Key that replaces it.
 const NEW: &[u8] = b"simulated after a leak";
 
-/// Secret keys that a node may have been given at its start, the newest first.
+/// Secret keys that a node may be given at its start, the newest first.
 type Given = &'static [&'static [u8]];
 const BEFORE: Given = &[OLD];
 const BETWEEN: Given = &[NEW, OLD];
 const AFTER: Given = &[NEW];
 
-/// The secret keys of one node, from its start to its death.
+/// Secret keys of one node, from its start to its death.
 pub(crate) struct NodeKeys {
     strongbox: Strongbox,
     given: Given,
-    /// Keys that derive ids, once the store has told them.
+    /// Keys that derive ids, once the store has reported them.
     id_keys: OnceCell<IdKeys>,
 }
 
 impl NodeKeys {
-    /// Draws the keys that this node of the world is given. Whoever gives them looks at the key that the store works
-    /// with, as the documentation asks for. A node that was given fewer before lives on beside it.
+    /// Draws the keys that this node of the world is given. The operator checks the key that the store works with, as
+    /// the documentation requires. A node that was given fewer keys earlier continues beside it.
     pub(crate) fn of(world: &World, store: Arc<dyn WholeStore>) -> Self {
         let given = match current(world) {
             _ if !world.changes_keys => BEFORE,
@@ -50,8 +51,8 @@ impl NodeKeys {
         vault(self.given)
     }
 
-    /// The id under which this node knows a request with a key, as the edge derives it; `None` while the store does not
-    /// say with what.
+    /// Returns the id under which this node knows a request with a key, as the edge derives it. Returns `None` while
+    /// the store does not report the keys for that.
     pub(crate) async fn id_of(&self, world: &World, request: Request) -> Option<TransactionId> {
         if !world.changes_keys || !request.has_key {
             return Some(request.id());
@@ -62,7 +63,7 @@ impl NodeKeys {
             Some(Mistake::DeriveByOwnConfiguration) => IdKeys::of(self.given[0]).transaction_id(&owner, &key),
             Some(_) | None => self.id_keys().await?.transaction_id(&owner, &key),
         };
-        // Judges know a payment by its request: the one id that it may have is called by that.
+        // Judges know a payment by its request: the one id that it may have stands for that.
         let right = IdKeys::of(OLD).transaction_id(&owner, &key);
         Some(if derived == right { request.id() } else { derived })
     }
@@ -83,7 +84,7 @@ impl NodeKeys {
         !self.id_keys.initialized() && !self.given.iter().any(held)
     }
 
-    /// An operator has the store work with the newest key that this node has. It may fail, and be done again.
+    /// Makes the store work with the newest key that this node has, as an operator does. May fail, and may be repeated.
     pub(crate) async fn work_with_newest(&self) {
         let oldest = IdKeys::of(self.given[self.given.len() - 1]);
         drop(self.strongbox.work_with_newest(&oldest).await);

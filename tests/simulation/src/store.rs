@@ -1,4 +1,4 @@
-//! One simulated store for all nodes: atomic guarded writes, and everything that a real one may do to us.
+//! Simulated store for all nodes: atomic guarded writes, and every fault of a real one.
 
 mod node_store;
 
@@ -20,12 +20,12 @@ use crate::links;
 use crate::planted::{self, Mistake};
 use crate::world::World;
 
-/// The first merchant's payments are this owner's.
+/// Returns the owner of the first merchant's payments.
 pub(crate) fn owner() -> Owner {
     owner_of(0)
 }
 
-/// The owner of a merchant's payments, by the merchant's number.
+/// Returns the owner of a merchant's payments, by the merchant's number.
 pub(crate) fn owner_of(merchant: u64) -> Owner {
     let name = if merchant == 0 { "demo".to_owned() } else { format!("merchant{merchant}") };
     let application = if merchant % 3 == 2 { "shop" } else { "default" };
@@ -34,29 +34,29 @@ pub(crate) fn owner_of(merchant: u64) -> Owner {
     Owner { merchant, application, mode: Mode::Test }
 }
 
-/// Secrets that sign the webhooks of this owner.
+/// Returns the secret that signs the webhooks of this owner.
 pub(crate) fn webhook_secret(owner: &Owner) -> WebhookSecret {
     let byte = owner.merchant.as_str().bytes().fold(7, u8::wrapping_add);
     WebhookSecret::from_bytes(vec![byte; WebhookSecret::BYTES])
 }
 
-/// The store.
+/// Store of a world.
 pub(crate) struct SimStore {
     records: Mutex<Records>,
     /// Payments as they were before their last writes, in a world whose reads are stale.
     before: Mutex<BTreeMap<TransactionId, Arc<Payment>>>,
-    /// Since when the bank's name of the charge of an attempt is known.
+    /// Moment from which the bank's name for the charge of an attempt is known.
     referenced: Mutex<BTreeMap<(TransactionId, usize), Instant>>,
     /// Moment at which each event was stored, by its sequence.
     told_of: Mutex<BTreeMap<(TransactionId, EventSequence), u64>>,
-    /// Number of times that the store was put back to an earlier state: what was sent to the one before does not
+    /// Number of times that the store was restored to an earlier state. Calls sent to the store before that do not
     /// arrive.
     restores: AtomicU64,
     is_embedded: bool,
 }
 
 impl SimStore {
-    /// An empty one, with the applications of so many merchants.
+    /// Creates an empty store, with the applications of this many merchants.
     pub(crate) fn new(is_embedded: bool, merchants: u64) -> Self {
         let mut records = Records::default();
         for owner in (0..merchants).map(owner_of) {
@@ -88,12 +88,12 @@ impl SimStore {
         self.lock().payments.values().cloned().collect()
     }
 
-    /// Number of times that it was put back to an earlier state.
+    /// Returns the number of times that the store was restored to an earlier state.
     pub(crate) fn restores(&self) -> u64 {
         self.restores.load(Ordering::Relaxed)
     }
 
-    /// Puts it back to what it was. Returns what it was until now.
+    /// Restores the store to a backup. Returns its contents until now.
     pub(crate) fn restore(&self, backup: Records) -> Records {
         self.restores.fetch_add(1, Ordering::Relaxed);
         let now = std::mem::replace(&mut *self.lock(), backup);
@@ -109,12 +109,13 @@ impl SimStore {
         now
     }
 
-    /// So much time is skipped. Nodes were seen as lately as before: they would have told it meanwhile.
+    /// Adjusts the nodes to skipped time. They keep the age of their last report, as they would have reported
+    /// meanwhile.
     pub(crate) fn skip(&self, skipped_ms: u64) {
         self.lock().nodes.values_mut().for_each(|node| node.seen_at = node.seen_at.plus_ms(skipped_ms));
     }
 
-    /// All nodes of these days are seen just now. They tell it more rarely here than they do outside.
+    /// Marks all nodes as seen just now. They report less often here than in production.
     pub(crate) fn see_nodes(&self, now: Timestamp) {
         self.lock().nodes.values_mut().for_each(|node| node.seen_at = now);
     }
@@ -228,7 +229,7 @@ impl SimStore {
         Ok(())
     }
 
-    /// Since when the bank's name of the charge of an attempt is known, if it is.
+    /// Returns the moment from which the bank's name for the charge of an attempt is known, if it is.
     pub(crate) fn referenced_since(&self, id: TransactionId, attempt: usize) -> Option<Instant> {
         self.referenced.lock().unwrap().get(&(id, attempt)).copied()
     }
@@ -238,7 +239,7 @@ impl SimStore {
         self.told_of.lock().unwrap().get(&(id, sequence)).copied()
     }
 
-    /// The next moment at which something is due, but for what concerns these payments.
+    /// Returns the next moment at which something is due, leaving out these payments.
     pub(crate) fn next_due_but_for(&self, is_left_out: impl Fn(&Payment) -> bool) -> Option<Timestamp> {
         let records = self.lock();
         let payments = records.payments.values().filter(|payment| !is_left_out(payment));

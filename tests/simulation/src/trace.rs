@@ -1,9 +1,9 @@
-//! Trace of a world: what happened in it, line by line.
+//! Trace of a world: everything that happened in it, line by line.
 
 use std::fmt::Write;
 use std::sync::Mutex;
 
-/// The lines, if anybody wants them.
+/// Lines of the trace, if they are wanted.
 pub(crate) struct Trace(Option<Mutex<String>>);
 
 impl Trace {
@@ -18,7 +18,7 @@ impl Trace {
         }
     }
 
-    /// All of it.
+    /// Returns the whole trace.
     pub(crate) fn text(&self) -> String {
         self.0.as_ref().map(|lines| lines.lock().unwrap().clone()).unwrap_or_default()
     }

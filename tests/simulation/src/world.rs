@@ -1,4 +1,4 @@
-//! Everything outside of the nodes, which outlives them.
+//! Everything outside the nodes, which outlives them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,17 +27,17 @@ use crate::routes::{Place, Routes, Tries};
 use crate::store::SimStore;
 use crate::trace::Trace;
 
-/// Parts and settings of which a world is made.
+/// Parts and settings from which a world is built.
 pub(crate) struct Setting {
     pub(crate) nodes: usize,
-    /// True if the store is an embedded one, to which only one process writes.
+    /// True if the store is embedded, so that only one process writes to it.
     pub(crate) is_embedded: bool,
-    /// One, or several to turn to.
+    /// Banks of the world: one, or several to choose from.
     pub(crate) banks: Vec<Make>,
     pub(crate) routes: Routes,
     /// Number of tries of each card before this world began.
     pub(crate) tried_before: Vec<u64>,
-    /// True if the secret key of the service is changed meanwhile.
+    /// True if the secret key of the service is changed while it runs.
     pub(crate) changes_keys: bool,
     /// Life of the installation as a whole.
     pub(crate) plan: Plan,
@@ -47,34 +47,34 @@ pub(crate) struct Setting {
     pub(crate) mistake: Option<Mistake>,
 }
 
-/// Behaviour of a bank that is drawn at the port.
+/// Behaviour of a bank that is simulated at the port.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Manner {
     /// PIX codes are issued without any outside effect.
     pub(crate) issues_locally: bool,
     /// A card that is sent a second time is charged a second time.
     pub(crate) forgets_keys: bool,
-    /// A card is authorised first and captured by a call of its own.
+    /// A card is authorised first and captured by a separate call.
     pub(crate) authorises_only: bool,
-    /// Operations have no ids: one that is sent a second time is done a second time. Its sums are all it tells.
+    /// Operations have no ids: one that is sent twice is done twice. Only its sums show their outcome.
     pub(crate) knows_sums_only: bool,
-    /// A refund is taken at once and done, or not, minutes or hours later.
+    /// A refund is accepted at once; it is done, or fails, minutes or hours later.
     pub(crate) takes_time_for_refunds: bool,
-    /// Its notices say whom they are about, by our id or by its own, and nothing else.
+    /// Its notices name their subject, by our id or by its own, and nothing else.
     pub(crate) only_hints: bool,
-    /// A boleto is taken at once and has its code later.
+    /// A boleto is accepted at once and receives its code later.
     pub(crate) registers_later: bool,
-    /// It gives money back although it was taken back before.
+    /// It gives money back although it was charged back before.
     pub(crate) gives_back_disputed: bool,
-    /// It says which chargeback a won dispute was about.
+    /// It names the chargeback that a won dispute was about.
     pub(crate) names_disputes: bool,
-    /// A charge that was withdrawn says by whom, and a PIX that was paid wrongly takes no more money.
+    /// It reports who withdrew a charge, and that a PIX that was paid wrongly takes no more money.
     pub(crate) says_how_it_ended: bool,
-    /// It says of a decline whether another try may succeed.
+    /// It reports with a decline whether another try may succeed.
     pub(crate) says_if_final: bool,
 }
 
-/// One world.
+/// Simulated world.
 pub(crate) struct World {
     pub(crate) chance: Chance,
     pub(crate) faults: Faults,
@@ -94,30 +94,30 @@ pub(crate) struct World {
     told: Mutex<Told>,
     violations: Mutex<Vec<String>>,
     ids: AtomicU64,
-    /// Moment of the last disturbance: a fault, a node that died, or one that began anew.
+    /// Moment of the last disturbance: a fault, or the death or restart of a node.
     disturbed_ms: AtomicU64,
-    /// Number of errands that banks and payers still have to do.
+    /// Number of errands that banks and payers still have to finish.
     errands: AtomicU64,
     notices_on_the_way: AtomicU64,
-    /// The last day in Brasília on which money was moved.
+    /// Last day in Brasília on which money moved.
     moved_on: Mutex<Option<NaiveDate>>,
-    /// Moment at which every process had looked last for a night that has come, if they do.
+    /// Last moment by which every process had looked for due nights, if processes do.
     looked_for_nights_at: Mutex<Option<Timestamp>>,
-    /// Moments at which something happens outside: time is not skipped beyond them.
+    /// Moments at which something happens outside; time is not skipped beyond them.
     appointments: Mutex<BTreeSet<Timestamp>>,
 }
 
-/// Payments and operations of which clients were told.
+/// Payments and operations that were reported to clients.
 #[derive(Default)]
 struct Told {
-    /// The highest version of each acknowledged payment that a client has seen.
+    /// Highest version of each acknowledged payment that a client has seen.
     versions: BTreeMap<TransactionId, u32>,
-    /// Operations that were accepted.
+    /// Operations reported as accepted.
     operations: Vec<(TransactionId, OperationId)>,
 }
 
 impl World {
-    /// Must be made inside of the runtime in which it lives.
+    /// Builds a world. Must be called inside the runtime in which the world lives.
     pub(crate) fn new(seed: u64, setting: Setting) -> Arc<Self> {
         let banks = setting.banks.iter().enumerate().map(|(place, make)| Party::new(place, *make));
         let banks: Vec<_> = banks.collect();
@@ -153,17 +153,17 @@ impl World {
         world
     }
 
-    /// Names of its banks, in their order.
+    /// Returns the names of its banks, in their order.
     pub(crate) fn bank_names(&self) -> Vec<AcquirerName> {
         self.banks.iter().map(|bank| bank.name().clone()).collect()
     }
 
-    /// The ways of paying that a bank of this world takes.
+    /// Returns the kinds of payment that a bank of this world takes.
     pub(crate) fn kinds(&self) -> Vec<Kind> {
         self.kinds_without(None)
     }
 
-    /// Those that a bank takes besides this one.
+    /// Returns the kinds of payment that a bank other than this one takes.
     pub(crate) fn kinds_without(&self, absent: Option<Place>) -> Vec<Kind> {
         let others = |place: &Place| Some(*place) != absent;
         let takes = |kind: &Kind| {
@@ -181,12 +181,12 @@ impl World {
         strikes
     }
 
-    /// Something is wrong now.
+    /// Notes that something is wrong now.
     pub(crate) fn disturb(&self) {
         self.disturbed_ms.store(self.clock.elapsed_ms(), Ordering::Relaxed);
     }
 
-    /// Returns true if nothing was wrong for this long before this moment, nor since.
+    /// Returns true if nothing was wrong in this period before the given moment, nor since.
     pub(crate) fn was_calm_for(&self, ms: u64, before_ms: u64) -> bool {
         before_ms.checked_sub(ms).is_some_and(|since| self.disturbed_ms.load(Ordering::Relaxed) <= since)
     }
@@ -195,7 +195,7 @@ impl World {
         self.trace.note(self.clock.elapsed_ms(), line);
     }
 
-    /// Something that must never be.
+    /// Reports a violation of an invariant.
     pub(crate) fn violation(&self, what: String) {
         self.note(|| format!("VIOLATION {what}"));
         let mut violations = self.violations.lock().unwrap();
@@ -212,7 +212,7 @@ impl World {
         Uuid::from_u128(0xf_0000_0000 + u128::from(self.ids.fetch_add(1, Ordering::Relaxed)))
     }
 
-    /// Waits for some milliseconds of this world.
+    /// Sleeps for some milliseconds of this world's time.
     pub(crate) async fn pass(&self, least_ms: u64, most_ms: u64) {
         sleep(Duration::from_millis(self.chance.between(least_ms, most_ms))).await;
     }
@@ -231,24 +231,24 @@ impl World {
         self.note_routes();
     }
 
-    /// Notes which routes the nodes that are up follow.
+    /// Notes the routes that the running nodes follow.
     pub(crate) fn note_routes(&self) {
         let up = (0..self.node_count()).filter_map(|place| self.node(place));
         let followed: Vec<_> = up.map(|node| node.configuration().version).collect();
         self.installation.configurations.note_followed(&followed, self.clock.elapsed_ms());
     }
 
-    /// Lets go of the nodes, which hold this world as it holds them.
+    /// Drops the nodes, which hold this world as it holds them.
     pub(crate) fn end(&self) {
         self.nodes.lock().unwrap().clear();
     }
 
-    /// A node that takes requests, if there is one.
+    /// Returns a node that takes requests, if there is one.
     pub(crate) fn any_node(&self) -> Option<Node> {
         self.any_node_of(Node::takes_requests)
     }
 
-    /// A node that takes requests, and where this acquirer is configured.
+    /// Returns a node that takes requests and has this acquirer configured, if there is one.
     pub(crate) fn any_node_with(&self, bank: &AcquirerName) -> Option<Node> {
         self.any_node_of(|node| node.takes_requests() && node.has(bank))
     }
@@ -259,25 +259,25 @@ impl World {
         (!meant.is_empty()).then(|| self.chance.pick(&meant))
     }
 
-    /// Says whether this acquirer is configured no more.
+    /// Returns true if this acquirer is no longer configured.
     pub(crate) fn is_gone(&self, bank: &AcquirerName) -> bool {
         let absent = self.installation.configurations.present().absent();
         absent.is_some_and(|place| self.banks[place].name() == bank)
     }
 
-    /// A client was told that this payment is there, at this version.
+    /// Notes that a client saw this payment at this version.
     pub(crate) fn tell(&self, id: TransactionId, version: u32) {
         let mut told = self.told.lock().unwrap();
         let known = told.versions.entry(id).or_default();
         *known = version.max(*known);
     }
 
-    /// Returns the newest version of it that any client has seen. Nothing that is shown from now on may be older.
+    /// Returns the newest version that any client has seen. Nothing shown from now on may be older.
     pub(crate) fn told_version(&self, id: TransactionId) -> Option<u32> {
         self.told.lock().unwrap().versions.get(&id).copied()
     }
 
-    /// Answers about what the store forgot count no more.
+    /// Drops answers about whatever the store forgot.
     pub(crate) fn forget_told(&self, stored: &BTreeMap<TransactionId, Arc<Payment>>) {
         let mut told = self.told.lock().unwrap();
         told.versions.retain(|id, _| stored.contains_key(id));
@@ -302,7 +302,7 @@ impl World {
         self.told.lock().unwrap().operations.clone()
     }
 
-    /// Something outside of the nodes that must end before all is quiet.
+    /// Runs something outside the nodes that must end before all is quiet.
     pub(crate) fn errand(self: &Arc<Self>, errand: impl Future<Output = ()> + 'static) {
         self.errands.fetch_add(1, Ordering::Relaxed);
         let world = Arc::clone(self);
@@ -312,7 +312,7 @@ impl World {
         }));
     }
 
-    /// A notice that must arrive before time is skipped.
+    /// Runs the delivery of a notice, which must arrive before time is skipped.
     pub(crate) fn errand_of_notice(self: &Arc<Self>, errand: impl Future<Output = ()> + 'static) {
         self.notices_on_the_way.fetch_add(1, Ordering::Relaxed);
         let world = Arc::clone(self);
@@ -326,7 +326,7 @@ impl World {
         self.notices_on_the_way.load(Ordering::Relaxed) > 0
     }
 
-    /// Returns true if a node that is up waits for a counterparty, or tells that it is up. Either takes seconds, never
+    /// Returns true if a running node waits for a counterparty, or announces that it is up. Either takes seconds, never
     /// hours.
     pub(crate) fn has_calls_under_way(&self) -> bool {
         (0..self.node_count())
@@ -334,7 +334,7 @@ impl World {
             .any(|node| node.fuse.has_calls_under_way())
     }
 
-    /// Money was moved just now.
+    /// Notes that money moved just now.
     pub(crate) fn note_movement(&self) {
         *self.moved_on.lock().unwrap() = Some(self.clock.now().sao_paulo_date());
     }
@@ -343,7 +343,7 @@ impl World {
         *self.moved_on.lock().unwrap()
     }
 
-    /// Every process that is up has looked for nights since this moment.
+    /// Notes that every running process has looked for nights since this moment.
     pub(crate) fn note_look_for_nights(&self, at: Timestamp) {
         *self.looked_for_nights_at.lock().unwrap() = Some(at);
     }
@@ -352,12 +352,12 @@ impl World {
         *self.looked_for_nights_at.lock().unwrap()
     }
 
-    /// Somebody outside waits for this moment.
+    /// Adds a moment that something outside waits for.
     pub(crate) fn appoint(&self, at: Timestamp) {
         self.appointments.lock().unwrap().insert(at);
     }
 
-    /// The next moment for which somebody outside waits.
+    /// Returns the next moment that something outside waits for.
     pub(crate) fn next_appointment(&self) -> Option<Timestamp> {
         let now = self.clock.now();
         let mut appointments = self.appointments.lock().unwrap();

@@ -1,4 +1,4 @@
-//! One payment in a bank's books.
+//! Entry of one payment in a bank's books.
 
 use std::collections::BTreeMap;
 
@@ -23,20 +23,20 @@ use crate::account::Account;
 /// State of a payment in a bank's books.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holding {
-    /// It waits for the payer.
+    /// Waiting for the payer.
     Awaited,
-    /// A card's limit is held.
+    /// The limit of a card is held.
     Authorised,
-    /// The money is there.
+    /// The money has come in.
     Captured,
     Declined,
     Expired,
     Cancelled,
-    /// A card's limit that nobody captured is free again.
+    /// The limit of a card is free again, as it was never captured.
     Lapsed,
 }
 
-/// Money that goes back, or did.
+/// Money that is being returned, or was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Returned {
     amount: Money,
@@ -45,7 +45,7 @@ struct Returned {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Return {
-    /// It ends at this time, one way or the other.
+    /// It ends at this time, as done or as failed.
     UnderWay {
         until: Timestamp,
         fails: bool,
@@ -54,61 +54,61 @@ enum Return {
     Failed,
 }
 
-/// One payment.
+/// Entry of one payment.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) holding: Holding,
-    /// Kind of its decline: whether another try may succeed, if the bank says so.
+    /// Kind of its decline: whether another try may succeed, if the bank reports that.
     pub(crate) decline_kind: Option<DeclineKind>,
-    /// Number of times that a card was authorised; after more than one the payer was charged twice.
+    /// Number of times that a card was authorised; more than one means that the payer was charged twice.
     pub(crate) authorised: u32,
     pub(crate) captured: Money,
-    /// Amount that was asked for.
+    /// Amount asked for.
     pub(crate) asked: Money,
-    /// Amount that came in on top of it because a boleto was paid late.
+    /// Amount that came in on top of that because a boleto was paid late.
     pub(crate) interest: Money,
-    /// The day on which a boleto was paid.
+    /// Day on which a boleto was paid.
     pub(crate) paid_on: Option<NaiveDate>,
-    /// True if what came in was not what was asked for.
+    /// True if the amount that came in differs from the amount asked for.
     pub(crate) is_odd: bool,
     /// True if the payer paid although the charge was withdrawn.
     pub(crate) is_crossed: bool,
     /// True if it could not be found for a while.
     pub(crate) has_lagged: bool,
-    /// True if money is given back although it was taken back.
+    /// True if money is given back although it was charged back.
     pub(crate) gives_back_disputed: bool,
-    /// True if the bank says who withdrew a charge, and that a charge takes no more money.
+    /// True if the bank reports the party that withdrew a charge, and that a charge takes no more money.
     pub(crate) says_how_it_ended: bool,
-    /// Party that withdrew it, unless we did.
+    /// Party that withdrew it, unless the service did.
     pub(crate) removed_by: Option<RemovedBy>,
     /// True if a card was captured at the bank's desk.
     pub(crate) was_captured_at_the_desk: bool,
     /// True if there is no code to pay with.
     pub(crate) has_no_code: bool,
-    /// Moment at which a card's limit that nobody captured is free again.
+    /// Moment at which the limit of an uncaptured card is free again.
     pub(crate) lapses_at: Option<Timestamp>,
     /// Number of its chargebacks.
     pub(crate) chargebacks: u32,
-    /// True if the payer's money is on its way here, sent before the time to pay was over.
+    /// True if the payer's money is under way, sent before the time to pay ended.
     pub(crate) is_in_transit: bool,
-    /// True if it was paid in time, and the money came in after that.
+    /// True if it was paid in time, but the money came in after the time to pay.
     pub(crate) came_after_its_time: bool,
-    /// True if it was authorised long after its caller had given it up.
+    /// True if it was authorised long after its caller gave it up.
     pub(crate) is_late: bool,
     pub(crate) issued: Option<Issued>,
-    /// From when it can be found.
+    /// Moment from which it can be found.
     pub(crate) visible_at: Timestamp,
-    /// From when it can be seen that the last operation was done.
+    /// Moment from which the bank shows that the last operation was done.
     pub(crate) operations_visible_at: Timestamp,
-    /// From when there is a code to pay with.
+    /// Moment from which there is a code to pay with.
     pub(crate) registered_at: Timestamp,
     /// Reference that the bank gave it.
     pub(crate) reference: Reference,
-    /// Money that was taken back or given back, in the order in which it happened, as far as the bank lists it.
+    /// Chargebacks and refunds, in the order in which they happened, as far as the bank lists them.
     moved: Vec<Fact>,
-    /// Chargebacks of which no dispute was won, oldest first.
+    /// Chargebacks whose dispute was not won, oldest first.
     open_chargebacks: Vec<String>,
-    /// Money that goes back, by an id of the bank's, or of ours where the bank knows those.
+    /// Money being returned, by an id of the bank's, or by one of ours if the bank knows those.
     returned: BTreeMap<String, Returned>,
     expires_at: Timestamp,
     method: Method,
@@ -168,7 +168,7 @@ impl Entry {
         }
     }
 
-    /// Returns what the judge wants to know of it.
+    /// Returns the facts that the judge needs.
     pub(crate) fn account(&self) -> Account {
         Account {
             tells_by_sums: false,
@@ -192,24 +192,25 @@ impl Entry {
             sums_moved: self.was_captured_at_the_desk,
             is_late: self.is_late,
             came_after_its_time: self.came_after_its_time,
-            // A withdrawal was told after the money came, or the bank denied for a while what it had.
+            // A withdrawal was reported after the money came, or the bank denied for a while what it had.
             may_be_contradicted: self.is_crossed || self.has_lagged,
         }
     }
 
-    /// Returns the amount that went back for certain.
+    /// Returns the amount that was returned for certain.
     fn given_back(&self) -> Money {
         self.returned.values().filter(|one| one.state == Return::Done).map(|one| one.amount).sum()
     }
 
-    /// Returns the amount that may still go back.
+    /// Returns the amount that may still be returned.
     pub(crate) fn left(&self) -> Money {
         let taken: Money =
             self.returned.values().filter(|one| one.state != Return::Failed).map(|one| one.amount).sum();
         self.captured.minus(taken)
     }
 
-    /// Time has gone by: what was under way ends. Nothing goes back of what was taken back.
+    /// Advances the entry to this moment: whatever was under way ends. Money that was charged back is not given back too,
+    /// unless this bank does so.
     pub(crate) fn pass_to(&mut self, now: Timestamp) {
         if self.holding == Holding::Awaited && now > self.expires_at && !self.is_in_transit {
             self.holding = Holding::Expired;
@@ -229,7 +230,7 @@ impl Entry {
         }
     }
 
-    /// Returns the fact that the bank states about it first.
+    /// Returns the fact that the bank states first.
     pub(crate) fn fact(&mut self, id: Uuid, now: Timestamp) -> Fact {
         self.pass_to(now);
         match self.holding {
@@ -255,7 +256,7 @@ impl Entry {
         }
     }
 
-    /// Everything that the bank states about it.
+    /// Returns all that the bank states about it.
     pub(crate) fn statement(&mut self, id: Uuid, now: Timestamp) -> Statement {
         let mut facts = vec![self.fact(id, now)];
         let is_pix = self.method == Method::Pix;
@@ -270,18 +271,18 @@ impl Entry {
         Statement { facts, reference: self.reference.clone() }
     }
 
-    /// Returns true if money that was taken back is still away.
+    /// Returns true if money that was charged back has not come back.
     pub(crate) const fn is_charged_back(&self) -> bool {
         !self.open_chargebacks.is_empty()
     }
 
-    /// Money is taken back.
+    /// Charges money back.
     pub(crate) fn charge_back(&mut self, id: &str, amount: Option<Money>) -> Fact {
         self.open_chargebacks.push(id.to_owned());
         self.dispute(Fact::ChargedBack { id: id.to_owned(), amount })
     }
 
-    /// A dispute is won: about this chargeback, or about the oldest one if the bank does not say.
+    /// Records a won dispute about this chargeback, or about the oldest one if the bank does not name it.
     pub(crate) fn win(&mut self, id: String, chargeback: &str, is_named: bool) -> Fact {
         let place = self.open_chargebacks.iter().position(|open| !is_named || open == chargeback);
         self.open_chargebacks.remove(place.unwrap());
@@ -293,24 +294,24 @@ impl Entry {
         fact
     }
 
-    /// Somebody withdraws it at the bank's desk, or the bank does.
+    /// Withdraws the charge, at the bank's desk or by the bank itself.
     pub(crate) fn remove(&mut self, by: RemovedBy) -> Fact {
         (self.holding, self.removed_by) = (Holding::Cancelled, Some(by));
         Fact::Removed { by }
     }
 
-    /// Somebody captures a card at the bank's desk.
+    /// Captures a card at the bank's desk.
     pub(crate) fn capture_at_the_desk(&mut self, amount: Money) {
         (self.holding, self.captured, self.was_captured_at_the_desk) = (Holding::Captured, amount, true);
     }
 
-    /// The bank gives money back without our asking.
+    /// Gives money back at the bank, without a request of ours.
     pub(crate) fn give_back_at_the_desk(&mut self, id: &str, amount: Money) {
         self.returned.insert(id.to_owned(), Returned { amount, state: Return::Done });
         self.moved.push(Fact::Refunded { refund_id: id.to_owned(), amount: Some(amount) });
     }
 
-    /// Does what is asked, once for each id.
+    /// Performs an operation once for each id.
     pub(crate) fn operate_by_id(
         &mut self,
         operation: &Operation,
@@ -324,7 +325,8 @@ impl Entry {
         self.became_by_id(operation)
     }
 
-    /// Does not charge a card whose limit is held; where it knows ids, it says so of this one ever after.
+    /// Refuses to capture a card whose limit is held. A bank that knows ids gives the same answer for this one from
+    /// then on.
     pub(crate) fn refuse_capture(&mut self, operation: &Operation, knows_ids: bool) -> OperationAnswer {
         let answer = refused("over_the_limit");
         if knows_ids {
@@ -333,7 +335,7 @@ impl Entry {
         answer
     }
 
-    /// Returns true if this operation was asked for before.
+    /// Returns true if this operation was requested before.
     pub(crate) fn has_answered(&self, operation: &Operation) -> bool {
         self.answered.contains_key(&operation.id)
     }
@@ -350,13 +352,13 @@ impl Entry {
         }
     }
 
-    /// Does what is asked, however often it is asked: there are no ids.
+    /// Performs an operation each time that it is requested: there are no ids.
     pub(crate) fn operate_once_more(&mut self, operation: &Operation) -> OperationAnswer {
         let name = format!("return-{}", self.returned.len());
         self.operate(operation.kind, name, None, false)
     }
 
-    /// Infers the outcome of an operation from what the bank holds and what its caller knows of that.
+    /// Infers the outcome of an operation from what the bank holds and what the caller knows of that.
     pub(crate) fn became_by_sums(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
         match (operation.kind, self.holding) {
             (OperationKind::Cancel, Holding::Cancelled) => OperationAnswer::Done,

@@ -1,4 +1,4 @@
-//! Notices: they come once or twice, early or late, in any order, and for payments that nobody knows.
+//! Notices: they arrive once or twice, early or late, in any order, and also for unknown payments.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,12 +17,12 @@ use crate::world::World;
 
 /// Longest delay of a notice, in milliseconds.
 const LATE_MS: u64 = 60_000;
-/// The header that proves who sent a hint.
+/// Header that proves the sender of a hint.
 pub(super) const AUTHENTICATED_BY: &str = "x-bank";
-/// Time that a bank waits before it resends a notice that was not taken.
+/// Time that a bank waits before it resends a notice that was not accepted.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// Sends a notice; one that must be told is not lost, as nobody would ask for it.
+/// Sends a notice; one that must be reported is not lost, as nothing else would cause an inquiry.
 pub(super) fn notify(
     world: &Arc<World>,
     bank: &Bank,
@@ -52,7 +52,7 @@ pub(super) fn notify(
     }
 }
 
-/// Sends a hint: whom it is about, by our id or by the bank's.
+/// Sends a hint, which names its subject by our id or by the bank's.
 fn hint(world: &Arc<World>, bank: &Bank, id: TransactionId) {
     let is_ours = world.chance.per_mille(500);
     let body = if is_ours { id.to_string() } else { bank.reference(id).get("id").unwrap().to_owned() };
@@ -69,7 +69,7 @@ fn hint(world: &Arc<World>, bank: &Bank, id: TransactionId) {
     }
 }
 
-/// Sends it to any node until one has taken it.
+/// Delivers a hint to any node until one has accepted it.
 async fn bring_hint(world: &World, bank: &AcquirerName, body: &str) {
     loop {
         if let Some(node) = world.any_node_with(bank) {
@@ -87,7 +87,7 @@ async fn bring_hint(world: &World, bank: &AcquirerName, body: &str) {
     }
 }
 
-/// Sends it to any node until one has taken it.
+/// Delivers a notice to any node until one has accepted it.
 async fn bring(world: Arc<World>, notice: Notice, wait_ms: u64) {
     sleep(Duration::from_millis(wait_ms)).await;
     loop {
@@ -103,7 +103,7 @@ async fn bring(world: Arc<World>, notice: Notice, wait_ms: u64) {
     }
 }
 
-/// Brings about what follows an operation: a bank tells refunds and captures by notices too.
+/// Sends the notices that follow an operation: a bank reports refunds and captures by notices too.
 pub(super) fn after_operation(
     world: &Arc<World>,
     bank: &Arc<Bank>,
@@ -125,7 +125,7 @@ pub(super) fn after_operation(
     }
 }
 
-/// A notice of a payment that nobody here knows.
+/// Sends a notice of a payment that is unknown here.
 pub(crate) fn strange_notice(world: &Arc<World>, bank: &Bank) {
     let id = TransactionId::new(Uuid::from_u128(u128::from(world.chance.any())));
     notify(world, bank, id, "strange", Fact::ChargedBack { id: "strange".into(), amount: None }, true);

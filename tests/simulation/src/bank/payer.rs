@@ -1,4 +1,4 @@
-//! Payers: they pay in time, late, crosswise, wrongly or never; and some take their money back.
+//! Payers. They pay in time, late, after a withdrawal, wrongly or never, and some charge their money back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,19 +13,19 @@ use super::{Bank, Holding, notify};
 use crate::chance::Fault;
 use crate::world::World;
 
-/// Payers of a thousand who never pay.
+/// Payers in a thousand who never pay.
 const NEVER: u64 = 150;
 
-/// Time left when a payer who is just in time pays, in milliseconds.
+/// Time left when a last-moment payer pays, in milliseconds.
 const LAST_MOMENT_MS: u64 = 5_000;
 
-/// Longest time that money which was paid in time is on its way, in milliseconds.
+/// Longest time that money paid in time is under way, in milliseconds.
 const LONGEST_TRANSIT_MS: u64 = 80_000;
 
-/// Chargebacks of one payment after the first, at most.
+/// Maximum number of chargebacks of one payment after the first.
 const MOST_CHARGEBACKS: u32 = 2;
 
-/// A charge was made: the payer may pay from now on.
+/// Lets people act on a charge that was made: the payer may pay from now on.
 pub(super) fn after_charge(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     let holding = bank.books()[&id].holding;
     match holding {
@@ -49,7 +49,7 @@ pub(super) fn after_charge(world: &Arc<World>, bank: &Arc<Bank>, id: Transaction
     }
 }
 
-/// A charge that was issued without the bank is known to it from when its payment was stored.
+/// Enters a charge that was issued without the bank. The bank knows it from when its payment was stored.
 pub(super) fn issued_locally(world: &Arc<World>, bank: &Arc<Bank>, query: &ChargeQuery) {
     if bank.books().contains_key(&query.id) {
         return;
@@ -94,7 +94,7 @@ fn send_payer(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     });
 }
 
-/// Pays before the time to pay is over; the payer's bank takes its time to tell this one.
+/// Pays before the time to pay is over; the payer's bank reports it to this one with a delay.
 async fn pay_in_the_last_moment(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     let expires_at = bank.books()[&id].expires_at();
     for _ in 0..600 {
@@ -117,10 +117,10 @@ async fn pay_in_the_last_moment(world: &Arc<World>, bank: &Arc<Bank>, id: Transa
     }
 }
 
-/// The time to pay goes by, and the bank knows it.
+/// Waits until the time to pay is over and the bank knows it.
 async fn expire(world: &World, bank: &Bank, id: TransactionId) {
     let expires_at = bank.books()[&id].expires_at();
-    // Somebody else puts the clock forward; a payer who never sees that day does not hold up the world.
+    // The clock is moved forward elsewhere. A payer who never sees that day does not delay the world.
     for _ in 0..200 {
         if world.clock.now() > expires_at {
             bank.books().get_mut(&id).unwrap().fact(id.uuid(), world.clock.now());
@@ -144,7 +144,7 @@ fn pay(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     entry.is_crossed = crosses;
     let asked = match world.store.payment(id) {
         Some(payment) => payment.order.amount,
-        // The bank knows it although the store forgot it.
+        // The bank knows the amount although the store forgot it.
         None if world.installation.was_set_back(id) => entry.asked,
         None => Money::ZERO,
     };
@@ -167,7 +167,7 @@ fn pay(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     captured(world, bank, id, is_late || is_odd);
 }
 
-/// The money is there: the bank says so, and more may follow.
+/// Reports money that has come in; chargebacks or refunds may follow.
 pub(super) fn captured(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId, must_be_told: bool) {
     let fact = bank.books().get_mut(&id).unwrap().fact(id.uuid(), world.clock.now());
     let is_odd = bank.books()[&id].is_odd;
@@ -198,7 +198,7 @@ fn later(
     });
 }
 
-/// Takes money back: all of it, or the first part, and the others later.
+/// Charges money back: all of it, or the first part, with the others later.
 fn charge_back(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     let mut books = bank.books();
     let entry = books.get_mut(&id).unwrap();
@@ -246,7 +246,7 @@ fn refund_at_the_desk(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     notify::notify(world, bank, id, "desk-refund", fact, true);
 }
 
-/// Somebody withdraws a charge that waits, or voids a card; a charge may also be withdrawn by the bank itself.
+/// Withdraws a waiting charge, or voids a card, at the desk. The bank itself may also withdraw a charge.
 fn remove_at_the_desk(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     let mut books = bank.books();
     let entry = books.get_mut(&id).unwrap();
@@ -261,7 +261,7 @@ fn remove_at_the_desk(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     notify::notify(world, bank, id, "removed", fact, true);
 }
 
-/// Somebody captures a card whose limit is held, in whole or in part.
+/// Captures a card whose limit is held, in whole or in part, at the desk.
 fn capture_at_the_desk(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     let asked = world.store.payment(id).map_or(Money::ZERO, |payment| payment.order.amount);
     let mut books = bank.books();

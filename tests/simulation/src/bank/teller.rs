@@ -1,4 +1,4 @@
-//! A bank as one node reaches it: over a network that loses requests and answers.
+//! Bank as one node reaches it: over a network that loses requests and answers.
 
 use std::future::pending;
 use std::rc::Rc;
@@ -29,28 +29,28 @@ use crate::node::Fuse;
 use crate::planted::{self, Mistake};
 use crate::world::World;
 
-/// Longest delay of a request after its sender gave it up, in milliseconds.
+/// Longest delay of a request after its sender stopped waiting, in milliseconds.
 const LATE_MS: u64 = 8_000;
 /// Longest time for which a charge or an operation is invisible after it was made, in milliseconds.
 const LAG_MS: u64 = 8_000;
-/// Least delay of a charge that arrives after everybody gave it up, in milliseconds.
+/// Least delay of a charge that arrives after all parties gave it up, in milliseconds.
 const VERY_LATE_MS: u64 = 120_000;
-/// Time for which a card's limit is held, where the bank is asked about it, in milliseconds.
+/// Time for which a card's limit is held at a bank that can be asked about it, in milliseconds.
 const LAPSES_AFTER_MS: u64 = 3 * DAY_MS;
 /// Longest time for which a boleto has no code, in milliseconds.
 const REGISTRATION_MS: u64 = 60_000;
 /// Times that a refund may take, in milliseconds; some are hours.
 const REFUND_TAKES_MS: [u64; 4] = [20_000, 120_000, 1_800_000, 6 * 3_600_000];
 
-/// A bank, seen from one node.
+/// Bank as seen from one node.
 #[derive(Clone)]
 pub(crate) struct NodeBank {
     pub(crate) world: Arc<World>,
     pub(crate) fuse: Arc<Fuse>,
     pub(crate) bank: Arc<Bank>,
-    /// As this node is configured.
+    /// Specification as this node is configured.
     spec: AcquirerSpec,
-    /// Until when the bank wants no calls of this node, which knows it.
+    /// Moment until which the bank accepts no calls from this node, as it has reported to the node.
     throttled_until: Arc<Mutex<Option<Instant>>>,
 }
 
@@ -63,7 +63,7 @@ impl NodeBank {
         Self { world, fuse, bank, spec, throttled_until: Arc::default() }
     }
 
-    /// Longest time of a call here, short of the moment at which it is given up.
+    /// Returns the longest time of a call here, just short of its time-out.
     const fn in_time(&self) -> Duration {
         Duration::from_millis(self.spec.time_out_ms - 1)
     }
@@ -154,7 +154,7 @@ impl LocalIssue for NodeBank {
     }
 }
 
-/// Hints say whom they are about: an id of ours, or a name of the bank's.
+/// Reader of hints, which name their subject by an id of ours or by the bank's name for it.
 impl NoticeReader for NodeBank {
     fn admit(&self, head: &NoticeHead<'_>) -> Result<(), NoticeRefused> {
         let is_own = head.header(AUTHENTICATED_BY) == Some(self.bank.name().as_str());
@@ -173,12 +173,12 @@ impl NoticeReader for NodeBank {
 }
 
 impl NodeBank {
-    /// A call leaves the node: where an operator had the acquirer drained none does, and none while the bank wants none.
+    /// Checks a call that leaves the node. None may leave for a drained acquirer, nor while the bank accepts none.
     fn check_call(&self, method: Method) {
         self.check_drained(method);
         let name = self.bank.name();
         let place = self.fuse.place();
-        // A mistake may swallow the answer that fewer are wanted.
+        // A mistake may swallow the answer that asks for fewer calls.
         if self.fuse.is_dead() || self.world.mistake.is_some() {
             return;
         }
@@ -195,7 +195,7 @@ impl NodeBank {
         }
     }
 
-    /// The way there: what went wrong with it.
+    /// Simulates the way to the bank. Returns its failure, if any.
     async fn reach(&self) -> Option<CallFailure> {
         let world = &self.world;
         assert!(!world.strikes(Fault::BankPanic), "the bank's adapter panics");
@@ -219,7 +219,7 @@ impl NodeBank {
         world.strikes(Fault::BankErrorBefore).then(|| CallFailure::Unknown("503".into()))
     }
 
-    /// The way back: what went wrong with it.
+    /// Simulates the way back. Returns its failure, if any.
     async fn answer(&self) -> Option<CallFailure> {
         if self.world.strikes(Fault::BankSilentAfter) {
             pending::<()>().await;
@@ -228,7 +228,7 @@ impl NodeBank {
         self.world.strikes(Fault::BankErrorAfter).then(|| CallFailure::Unknown("not JSON".into()))
     }
 
-    /// Draws the delay of a request that arrives after its sender gave it up.
+    /// Draws the delay of a request that arrives after its sender stopped waiting.
     fn late_ms(&self) -> u64 {
         self.spec.time_out_ms + self.world.chance.between(1, LATE_MS)
     }
@@ -236,7 +236,7 @@ impl NodeBank {
 
 /// Charges.
 impl NodeBank {
-    /// Draws whether the issuer declines, and if so, whether another try may succeed.
+    /// Draws whether the issuer declines, and whether another try may succeed.
     fn declines(&self, method: Method) -> Option<DeclineKind> {
         let is_card = method == Method::CreditCard;
         if self.world.strikes(Fault::BankDeclines) || is_card && self.world.strikes(Fault::CardDeclinedHere) {
@@ -246,7 +246,7 @@ impl NodeBank {
         }
     }
 
-    /// A request for a charge has arrived.
+    /// Handles a request for a charge that has arrived.
     fn take(&self, charge: &Charge) -> ChargeAnswer {
         let world = &self.world;
         let query = &charge.query;
@@ -293,14 +293,15 @@ impl NodeBank {
         answer
     }
 
-    /// Returns true if a charge only holds a card's limit, at a bank that would not charge its repetition.
+    /// Returns true if a charge only holds a card's limit, at a bank that would not charge it twice.
     fn is_only_authorised(&self, charge: &Charge) -> bool {
         let is_card = charge.query.method == Method::CreditCard;
         let captures = charge.query.captures_at_once && !self.bank.manner.authorises_only;
         is_card && !captures && !self.bank.manner.forgets_keys
     }
 
-    /// A request for a charge arrives after its payment was given up. While it was not, it is lost.
+    /// Handles a charge request that arrives after its payment was given up. If the payment was not given up, the
+    /// request is lost.
     async fn take_very_late(&self, charge: &Charge) {
         let world = &self.world;
         let id = charge.query.id;
@@ -319,7 +320,7 @@ impl NodeBank {
         notify::notify(world, &self.bank, id, "authorised", fact, true);
     }
 
-    /// A charge that is sent, and what is answered to it, if that is in time.
+    /// Sends a charge, and returns its answer if that comes in time.
     async fn send(&self, charge: &Charge) -> ChargeAnswer {
         self.fuse.gate("charge").await;
         self.world.note(|| format!("charge {} to {}", charge.query.id, self.bank.name()));
@@ -362,7 +363,7 @@ fn stated(entry: &mut Entry, id: TransactionId, now: Timestamp) -> ChargeAnswer 
 
 /// Operations.
 impl NodeBank {
-    /// A request for an operation has arrived.
+    /// Handles a request for an operation that has arrived.
     fn operate_now(&self, id: TransactionId, operation: &Operation) -> OperationAnswer {
         let (world, now) = (&self.world, self.world.clock.now());
         let manner = self.bank.manner;
@@ -391,7 +392,7 @@ impl NodeBank {
         answer
     }
 
-    /// An operation that is sent, and what is answered to it, if that is in time.
+    /// Sends an operation, and returns its answer if that comes in time.
     async fn send_operation(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
         self.fuse.gate("operate").await;
         self.world.note(|| format!("{} {} at {}", operation.kind.verb(), query.id, self.bank.name()));
@@ -413,7 +414,7 @@ impl NodeBank {
         self.answer().await.map_or(answer, OperationAnswer::Failed)
     }
 
-    /// Returns the outcome of an operation, as far as it can be seen yet.
+    /// Returns the outcome of an operation, as far as it is visible yet.
     fn became(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
         let now = self.world.clock.now();
         let mut books = self.bank.books();
@@ -454,7 +455,7 @@ impl Acquirer for NodeBank {
         if let Some(failure) = self.reach().await {
             return planted::inquiry_heard(&self.world, ChargeAnswer::Failed(failure));
         }
-        // Only the first charge is answered by what lives in the process itself.
+        // Only the first charge is answered within the process itself.
         if self.bank.manner.issues_locally && query.method == Method::Pix && query.attempt.is_first() {
             payer::issued_locally(&self.world, &self.bank, query);
         }

@@ -1,5 +1,5 @@
-//! Configuration that nodes start with and read again: the routes, which acquirer there is not, and how long a drawn
-//! bank may take.
+//! Configuration that nodes start with and read again. It has the routes, an acquirer that is left out, and the
+//! time-out of banks simulated at the port.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,8 +12,7 @@ use crate::planted::{self, Mistake};
 use crate::routes::{Place, Routes};
 use crate::world::World;
 
-/// Time after every node has other routes for which a payment may still be stored that went by the old ones, in
-/// milliseconds.
+/// Time in milliseconds for which a payment may be stored by old routes after every node has others.
 const STORED_WITHIN_MS: u64 = 60_000;
 
 /// Configuration of a node.
@@ -22,26 +21,26 @@ pub(crate) struct Configuration {
     pub(crate) routes: Arc<Routes>,
     /// Version of those routes, as the node understands them.
     pub(crate) version: Version,
-    /// Longest time of a drawn bank for an answer.
+    /// Longest time for an answer of a bank simulated at the port.
     pub(crate) time_out_ms: u64,
 }
 
 impl Configuration {
-    /// The bank that is not configured.
+    /// Returns the bank that is not configured.
     pub(crate) fn absent(&self) -> Option<Place> {
         self.routes.absent
     }
 }
 
-/// Routes that some node went by once.
+/// Routes that some node once followed.
 struct Known {
     routes: Arc<Routes>,
     version: Version,
-    /// Moment at which the last node left them, if all did.
+    /// Moment at which the last node left them, if all have.
     left_ms: Option<u64>,
 }
 
-/// All configurations of a world, the present one and those before.
+/// Configurations of a world: the present one and earlier ones.
 pub(crate) struct Configurations {
     names: Vec<AcquirerName>,
     mistake: Option<Mistake>,
@@ -50,7 +49,7 @@ pub(crate) struct Configurations {
 }
 
 impl Configurations {
-    /// The one that a world begins with.
+    /// Creates the configuration with which a world begins.
     pub(crate) fn new(routes: Routes, names: Vec<AcquirerName>, mistake: Option<Mistake>) -> Self {
         let routes = Arc::new(routes);
         let version = planted::table(mistake, &routes, &names).version();
@@ -61,12 +60,12 @@ impl Configurations {
         configurations
     }
 
-    /// Configuration of a node that starts now.
+    /// Returns the configuration of a node that starts now.
     pub(crate) fn present(&self) -> Configuration {
         self.present.lock().unwrap().clone()
     }
 
-    /// Changes what nodes get from now on.
+    /// Changes the configuration that nodes receive from now on.
     pub(super) fn change(&self, routes: Arc<Routes>, time_out_ms: u64) {
         let version = planted::table(self.mistake, &routes, &self.names).version();
         let present = Configuration { routes, version, time_out_ms };
@@ -74,7 +73,7 @@ impl Configurations {
         *self.present.lock().unwrap() = present;
     }
 
-    /// The routes as they were before an acquirer was gone.
+    /// Returns the routes as they were before an acquirer was removed.
     pub(super) fn whole(&self) -> Arc<Routes> {
         let known = self.known.lock().unwrap();
         let mut whole = known.iter().rev().map(|one| &one.routes).filter(|routes| routes.absent.is_none());
@@ -91,7 +90,7 @@ impl Configurations {
         known.push(Known { routes, version, left_ms: None });
     }
 
-    /// The nodes that are up go by these: what nobody goes by any more was left.
+    /// Notes the routes that the running nodes follow. Routes that none follows any more were left.
     pub(crate) fn note_followed(&self, followed: &[Version], now_ms: u64) {
         let present = self.present().version;
         for one in self.known.lock().unwrap().iter_mut() {
@@ -102,8 +101,8 @@ impl Configurations {
         }
     }
 
-    /// The routes by which a payment went: those of its version, and among several of one version the ones by which these
-    /// acquirers were to be looked at.
+    /// Returns the routes by which a payment was routed. If its version has several, those are preferred that fit the
+    /// acquirers that were considered.
     pub(crate) fn routes_of(&self, payment: &Payment, fits: impl Fn(&Routes) -> bool) -> Option<Arc<Routes>> {
         let known = self.known.lock().unwrap();
         let of_version = known.iter().filter(|one| Some(&one.version) == payment.routed.version.as_ref());
@@ -112,7 +111,8 @@ impl Configurations {
         fitting.or_else(|| of_version.first()).map(|routes| Arc::clone(routes))
     }
 
-    /// A payment is stored for the first time: the routes that decided about it are some node's, or were a moment ago.
+    /// Checks a payment that is stored for the first time. The routes that decided about it are followed by some node,
+    /// or were a moment ago.
     pub(crate) fn check_followed(&self, world: &World, payment: &Payment) {
         let Some(version) = &payment.routed.version else { return };
         let now_ms = world.clock.elapsed_ms();

@@ -1,5 +1,6 @@
-//! Payers are erased beside everything, by the service's own code: of one payment, of one person, or of whatever was kept
-//! for long enough. Nothing of them is left in the store, nobody is told of them, and nothing else is lost.
+//! Erasure of payers in parallel to everything, by the service's own code. It erases the payer of one payment, one
+//! person, or whoever was kept for the retention period. Nothing of them is left in the store or shown to anyone, and
+//! nothing else is lost.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,32 +29,33 @@ use crate::planted::Mistake;
 use crate::store::NodeStore;
 use crate::world::World;
 
-/// Time for which a payer is kept after nothing changed any more, and after a payment: less than outside, so that a
-/// world lives to see it.
+/// Time for which a payer is kept after the last change, and after a payment. It is shorter than in production, so that
+/// a world lasts long enough.
 const KEPT_FOR: KeptFor = KeptFor { rested_ms: DAY_MS, paid_ms: 2 * DAY_MS };
 /// Time for which a node that died keeps others from erasing.
 const CLAIMED_FOR: Duration = Duration::from_secs(5 * 60);
-/// Interval of looks for those, as the service does.
+/// Interval of looks for expired payers, as in the service.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
-/// Interval of looks for who was erased by another process, as the service does.
+/// Interval of looks for payers erased by another process, as in the service.
 const FOLLOW_EVERY: Duration = Duration::from_secs(1);
-/// After how long nobody is told any more by a service that holds payments for true: what `privacy erase` waits for.
+/// Time after which no erased payer is shown by a service whose own copy of payments is authoritative. `privacy erase`
+/// waits for it.
 const FORGOTTEN_WITHIN: Duration = Duration::from_secs(2);
-/// Time after which a look for who was erased gives up a call that hangs.
+/// Time after which a look for erased payers gives up a call that hangs.
 const GIVEN_UP_AFTER_MS: u64 = 60_000;
-/// Number of times that a command is given again that the store ended half-way.
+/// Number of times that a command is repeated after the store ended it half-way.
 const TRIES: u32 = 5;
 /// Guard that ends a command that hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Time for which an event that was about to be sent may name its payer after that was erased, in milliseconds.
+/// Time for which an event that was about to be sent may still name an erased payer, in milliseconds.
 const SENT_WITHIN_MS: u64 = 30_000;
-/// Time that a clock may have been off, twice, and how long somebody may claim the work without doing it.
+/// Twice the error of a clock, plus the time for which a process may hold the claim without working.
 const KEPT_AT_MOST_LONGER_MS: u64 = 3 * 3_600_000;
 
 /// Payments whose payer was erased.
 #[derive(Debug, Default)]
 pub(crate) struct Erasures {
-    /// Moment at which that was stored.
+    /// Moment at which the erasure was stored.
     stored_ms: BTreeMap<TransactionId, u64>,
 }
 
@@ -62,13 +64,13 @@ impl Erasures {
         self.stored_ms.entry(id).or_insert(now_ms);
     }
 
-    /// Some were erased in what the store forgot.
+    /// Keeps the erasures that the restored store still has.
     pub(super) fn retain(&mut self, is_erased: impl Fn(TransactionId) -> bool) {
         self.stored_ms.retain(|id, _| is_erased(*id));
     }
 }
 
-/// The clock and the ids of a command beside the service.
+/// Clock and ids of a command that runs beside the service.
 struct Beside(Arc<World>);
 
 impl Clock for Beside {
@@ -83,7 +85,7 @@ impl Ids for Beside {
     }
 }
 
-/// Somebody has payers erased now and then, for as long as the world lives.
+/// Has payers erased now and then, for as long as the world lives.
 pub(crate) async fn meddle(world: Arc<World>) {
     if !world.installation.plan.erases {
         return;
@@ -96,7 +98,7 @@ pub(crate) async fn meddle(world: Arc<World>) {
     }
 }
 
-/// One command, which may be killed half-way.
+/// Runs one command, which may be killed half-way.
 async fn command(world: &Arc<World>) {
     let payments = world.store.payments();
     if payments.is_empty() {
@@ -211,7 +213,7 @@ impl Desk {
         }
     }
 
-    /// The command says that it is done: they are erased in the store, and nobody is told of them any more.
+    /// Checks that the payers are erased in the store and no longer shown. The command has reported success.
     async fn check_gone(&self, ids: &[TransactionId]) {
         let world = &self.world;
         for id in ids {
@@ -233,9 +235,11 @@ impl Desk {
     async fn check_told(&self, place: usize, id: TransactionId) {
         let world = &self.world;
         let Some(node) = world.node(place).filter(Node::takes_requests) else { return };
-        // One that holds payments for true has to have heard of it. It waits for a store that hangs before it asks again.
+        // A node whose own copy of payments is authoritative must have learnt of it. It waits for a store that hangs
+        // before it asks again.
         let is_calm = !world.store.is_embedded() || world.was_calm_for(GIVEN_UP_AFTER_MS, self.began_ms);
-        // One that was under way is answered by what the store had before, whoever joins it: the next one counts.
+        // A read that was under way returns the store's earlier content to every caller that joins it: the next one
+        // counts.
         drop(node.call(|payments| async move { payments.read(id).await }).await);
         let read = node.call(|payments| async move { payments.read(id).await }).await;
         let Ok(Ok(Some(payment))) = read else { return };
@@ -246,7 +250,8 @@ impl Desk {
     }
 }
 
-/// Tasks beside the actors of a node: one follows who was erased by others, and erases what was kept for long enough.
+/// Runs the tasks beside the actors of a node. One follows erasures by other processes; one erases payers after the
+/// retention period.
 pub(crate) fn keep(world: &Arc<World>, node: &Node) {
     let plan = world.installation.plan;
     if !plan.erases() {
@@ -268,7 +273,7 @@ pub(crate) fn keep(world: &Arc<World>, node: &Node) {
     }
 }
 
-/// A step of what runs beside the actors, until the node dies. A panic of the store's adapter ends the step alone.
+/// Runs a step beside the actors until the node dies. A panic of the store's adapter ends only the step.
 async fn step(fuse: &Fuse, step: impl Future<Output = ()> + 'static) {
     let step = actix::spawn(step);
     tokio::select! {
@@ -310,7 +315,7 @@ async fn retain(
     }
 }
 
-/// Behaviour of a service that does not look at whether a payment is finished.
+/// Erases the payer of an open payment, as a service that does not check for finished payments would.
 async fn erase_the_open(world: &World, store: &dyn WholeStore) {
     let now = world.clock.now();
     let Some(open) = world.store.payments().into_iter().find(|payment| payment.rests_since().is_none())
@@ -325,7 +330,7 @@ async fn erase_the_open(world: &World, store: &dyn WholeStore) {
     drop(store.commit(&[write]).await);
 }
 
-/// Answer of a receiver: it thanks the payer by name.
+/// Returns the answer of a receiver, which thanks the payer by name.
 pub(crate) fn thanks(world: &World, body: &str) -> Option<String> {
     if !world.installation.plan.erases() {
         return None;
@@ -335,7 +340,7 @@ pub(crate) fn thanks(world: &World, body: &str) -> Option<String> {
     Some(format!("obrigado, {name}"))
 }
 
-/// Says whether an event is what it was before, but for masks.
+/// Returns true if an event is unchanged except for masks.
 pub(crate) fn is_masked(before: &str, after: &str) -> bool {
     let read = |text| serde_json::from_str::<Value>(text).ok();
     read(before).zip(read(after)).is_some_and(|(before, after)| is_same_but_for_masks(&before, &after))
@@ -358,7 +363,7 @@ fn is_same_but_for_masks(before: &Value, after: &Value) -> bool {
     }
 }
 
-/// An event arrives at its receiver: a while after its payer was erased it does not tell of one.
+/// Checks an event that arrives at its receiver. Some time after its payer was erased, it must not identify the payer.
 pub(crate) fn check_event(world: &World, id: TransactionId, body: &str) {
     let erased_ms = world.installation.erasures.lock().unwrap().stored_ms.get(&id).copied();
     let is_over = erased_ms.is_some_and(|ms| ms + SENT_WITHIN_MS < world.clock.elapsed_ms());
@@ -367,13 +372,13 @@ pub(crate) fn check_event(world: &World, id: TransactionId, body: &str) {
     }
 }
 
-/// Somebody of whom this text tells.
+/// Returns the first trace of a person in this text, if any.
 fn trace_in(text: &str) -> Option<&'static str> {
     let text = text.to_lowercase();
     PERSONS.iter().flat_map(|person| person.traces()).find(|trace| text.contains(&trace.to_lowercase()))
 }
 
-/// Nothing of an erased payer is left in the store, and of nobody where nobody belongs.
+/// Checks that nothing of an erased payer is left in the store, or of any person where none belongs.
 pub(crate) fn check(world: &World) {
     if !world.installation.plan.erases() {
         return;
@@ -399,12 +404,12 @@ pub(crate) fn check(world: &World) {
     violations.into_iter().for_each(|violation| world.violation(violation));
 }
 
-/// Whoever was kept for long enough is erased: once all is quiet, within a look or two.
+/// Checks that payers are erased after retention, within one or two looks once all is quiet.
 pub(crate) async fn check_kept(world: &Arc<World>) {
     if !world.installation.plan.retains {
         return;
     }
-    // A call that hangs since the storm is given up first, and a claim of a node that died ends.
+    // A call that has hung since the storm is given up first, and the claim of a dead node expires.
     sleep(CLAIMED_FOR + LOOK_EVERY * 6).await;
     let now = world.clock.now();
     for payment in world.store.payments() {

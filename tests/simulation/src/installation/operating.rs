@@ -1,5 +1,5 @@
-//! Those who operate the service: they stop its nodes, have them read their routes again, and start them with other
-//! settings; for a while an acquirer is configured no more.
+//! Operation of the service. Its nodes are stopped, read their routes again, and start with other settings. For a
+//! while, an acquirer is removed from the configuration.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,16 +17,16 @@ use crate::node::Node;
 use crate::planted;
 use crate::world::World;
 
-/// Other time-outs of drawn banks, all shorter than the lease of a call.
+/// Other time-outs of banks simulated at the port, all shorter than the lease of a call.
 const TIME_OUTS_MS: [u64; 3] = [3_000, 8_000, 12_000];
 
-/// Time for which an acquirer is gone after the storm, in steps: up to what is due next.
+/// Time for which an acquirer is gone after the storm, in steps. A step goes up to the next due moment.
 const STEPS_WITHOUT: (u64, u64) = (3, 20);
 
-/// Longest time for what was on its way to the store or from an acquirer that is gone since may take.
+/// Longest time of calls under way to the store, or from an acquirer that has been removed since.
 const AFTERMATH: Duration = Duration::from_secs(20);
 
-/// Does something now and then, as long as it is let.
+/// Intervenes now and then, until it is stopped.
 pub(crate) async fn meddle(world: Arc<World>) {
     let plan = world.installation.plan;
     if !plan.is_operated() {
@@ -51,19 +51,19 @@ pub(crate) async fn meddle(world: Arc<World>) {
     }
 }
 
-/// Tells one node to stop; it is started again as one that died.
+/// Tells one node to stop; it is restarted like one that died.
 async fn stop_one(world: &Arc<World>) {
     let Some(node) = world.any_node() else { return };
     stop(world, node).await;
 }
 
-/// In a task of its own: whoever waits for it may be stopped before.
+/// Stops a node in a task of its own, as the caller may be stopped earlier.
 async fn stop(world: &Arc<World>, node: Node) {
     let world = Arc::clone(world);
     drop(actix::spawn(async move { node.stop(&world).await }).await);
 }
 
-/// A node that stops loses nothing if nothing else is wrong.
+/// Stops a node in calm conditions, in which it must lose nothing.
 pub(crate) async fn stop_in_calm(world: &Arc<World>) {
     if world.installation.plan.stops && world.chance.per_mille(700) {
         world.pass(0, 5_000).await;
@@ -71,7 +71,7 @@ pub(crate) async fn stop_in_calm(world: &Arc<World>) {
     }
 }
 
-/// Every node reads other routes, one after the other.
+/// Makes every node read other routes, one after the other.
 async fn reload(world: &Arc<World>) {
     let configurations = &world.installation.configurations;
     let present = configurations.present();
@@ -87,7 +87,7 @@ async fn reload(world: &Arc<World>) {
     }
 }
 
-/// Every node begins anew, one after the other, with another time-out.
+/// Restarts every node with another time-out, one after the other.
 async fn change_time_out(world: &Arc<World>) {
     let configurations = &world.installation.configurations;
     let time_out_ms = world.chance.pick(&TIME_OUTS_MS);
@@ -96,7 +96,7 @@ async fn change_time_out(world: &Arc<World>) {
     begin_anew(world).await;
 }
 
-/// Every node begins anew without one of the acquirers, of which another one takes whatever it took.
+/// Restarts every node without one of the acquirers. Another one takes the same payments.
 async fn lose_an_acquirer(world: &Arc<World>) {
     let kinds = world.kinds();
     let can_go = |place: &usize| world.kinds_without(Some(*place)) == kinds;
@@ -114,7 +114,7 @@ async fn lose_an_acquirer(world: &Arc<World>) {
     begin_anew(world).await;
 }
 
-/// Tells every node to stop, each once the one before is up again.
+/// Tells every node to stop, each once the previous one is up again.
 async fn begin_anew(world: &Arc<World>) {
     for place in 0..world.node_count() {
         let Some(node) = world.node(place) else { continue };
@@ -128,12 +128,12 @@ async fn begin_anew(world: &Arc<World>) {
     }
 }
 
-/// If an acquirer is gone, time goes by without it, and then it is back.
+/// Lets time pass without an acquirer that was removed, if any, and then restores it.
 pub(crate) async fn live_without(world: &Arc<World>) {
     let configurations = &world.installation.configurations;
     let Some(bank) = configurations.present().absent() else { return };
     let gone = world.banks[bank].name().clone();
-    // Those that were not told yet are told now.
+    // Nodes that were not told to stop yet are told now.
     for place in 0..world.node_count() {
         if let Some(node) = world.node(place).filter(|node| node.has(&gone)) {
             stop(world, node).await;
@@ -168,7 +168,7 @@ pub(crate) async fn live_without(world: &Arc<World>) {
     }
 }
 
-/// Payments that are open, and what they are.
+/// Returns the open payments and their statuses.
 fn open_at(world: &World, is_meant: impl Fn(&Payment) -> bool) -> BTreeMap<TransactionId, Status> {
     let is_open = |status| matches!(status, Status::Initial | Status::Pending | Status::Approved);
     let payments = world.store.payments().into_iter();
@@ -176,7 +176,7 @@ fn open_at(world: &World, is_meant: impl Fn(&Payment) -> bool) -> BTreeMap<Trans
     open.map(|payment| (payment.id, payment.status())).collect()
 }
 
-/// Nobody could be asked meanwhile: what the acquirer has was not given up.
+/// Checks that no payment was given up that the acquirer has. It could not be asked in the meantime.
 fn check_not_decided(world: &World, bank: usize, id: TransactionId, before: Status) {
     let Some(payment) = world.store.payment(id) else { return };
     let account = world.banks[bank].account(world, id);

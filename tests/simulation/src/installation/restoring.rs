@@ -1,8 +1,8 @@
-//! A store that is put back to what it was: the service forgets what came since, and everybody else knows it.
+//! Store that is restored to an earlier state. The service forgets what happened since, and all others know it.
 //!
-//! Such a store may forget whole payments and whatever became of others. A charge is not made twice where the bank knows
-//! our ids, nothing counts as paid that no bank has, no more counts as refunded than went back, and what is told of what
-//! was forgotten is shown to an operator.
+//! Such a store may forget whole payments, and the outcome of others. No charge is made twice where the bank knows our
+//! ids. Nothing counts as paid that no bank has, and no more counts as refunded than went back. Reports about what was
+//! forgotten are shown to an operator.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use crate::merchant::Merchant;
 use crate::orders::Request;
 use crate::world::World;
 
-/// Longest time for which the service is away while its store is put back, in milliseconds at most.
+/// Longest time for which the service is down while its store is restored, in milliseconds.
 const AWAY_MS: u64 = 3_600_000;
 
-/// Merchants of a thousand that ask once more for what was forgotten.
+/// Merchants in a thousand that repeat the request for a forgotten payment.
 const ASKED_AGAIN: u64 = 600;
 
 /// Amnesia of a service, and its causes.
@@ -34,44 +34,44 @@ pub(crate) struct Amnesia {
     backup: Option<Records>,
     /// Requests of merchants.
     requests: Vec<Request>,
-    /// Payments that were forgotten once, or became what they were before.
+    /// Payments that were forgotten once, or returned to an earlier state.
     set_back: BTreeSet<TransactionId>,
     was_restored: bool,
-    /// Acquirers that were gone once.
+    /// Acquirers that were once removed from the configuration.
     gone: BTreeSet<AcquirerName>,
 }
 
 impl Installation {
-    /// A merchant may ask for it again.
+    /// Keeps a request, as a merchant may repeat it.
     pub(crate) fn remember(&self, request: Request) {
         if self.plan.is_restored {
             self.amnesia.lock().unwrap().requests.push(request);
         }
     }
 
-    /// Says whether the store ever forgot this payment, or something of it.
+    /// Returns true if the store ever forgot this payment, or part of it.
     pub(crate) fn was_set_back(&self, id: TransactionId) -> bool {
         self.plan.is_restored && self.amnesia.lock().unwrap().set_back.contains(&id)
     }
 
-    /// Says whether the store ever forgot anything.
+    /// Returns true if the store ever forgot anything.
     pub(crate) fn was_restored(&self) -> bool {
         self.plan.is_restored && self.amnesia.lock().unwrap().was_restored
     }
 
-    /// This acquirer is configured no more.
+    /// Notes that this acquirer is no longer configured.
     pub(super) fn note_gone(&self, acquirer: &AcquirerName) {
         self.amnesia.lock().unwrap().gone.insert(acquirer.clone());
     }
 
-    /// Says whether the acquirer of this payment was gone once.
+    /// Returns true if the acquirer of this payment was once removed from the configuration.
     pub(crate) fn was_gone(&self, payment: Option<&Payment>) -> bool {
         let acquirer = payment.and_then(Payment::acquirer);
         acquirer.is_some_and(|acquirer| self.amnesia.lock().unwrap().gone.contains(acquirer))
     }
 }
 
-/// In the midst of everything the store is copied, and put back to that copy, as long as it is let.
+/// Copies the store in the middle of everything. In some worlds, also restores that copy, unless it is stopped first.
 pub(crate) async fn run(world: Arc<World>, is_last: bool) {
     if !(world.installation.plan.is_restored && is_last) {
         return;
@@ -86,8 +86,7 @@ pub(crate) async fn run(world: Arc<World>, is_last: bool) {
     }
 }
 
-/// The storm is over, and the store is put back to the copy now if it was not before. Merchants whose payments it forgot
-/// find out.
+/// Restores the copy after the storm, if that was not done before. Merchants whose payments were forgotten notice.
 pub(crate) fn restore_at_last(world: &Arc<World>) {
     restore(world);
     let requests = world.installation.amnesia.lock().unwrap().requests.clone();
@@ -104,7 +103,7 @@ pub(crate) fn restore_at_last(world: &Arc<World>) {
     }
 }
 
-/// Every node is down, the store is put back, an hour has gone by perhaps, and then nodes may begin.
+/// Stops every node, restores the store, and lets up to an hour pass. Nodes may start afterwards.
 fn restore(world: &Arc<World>) {
     let Some(backup) = world.installation.amnesia.lock().unwrap().backup.take() else { return };
     world.disturb();
@@ -113,7 +112,7 @@ fn restore(world: &Arc<World>) {
             node.fuse.blow("its store is put back");
         }
     }
-    // Nothing is on its way for an hour: it arrives first.
+    // Notices under way take less than an hour: they arrive first.
     if !world.has_notices_on_the_way() {
         let away_ms = world.chance.between(0, AWAY_MS);
         let skipped_ms = world.clock.put_forward_to(world.clock.now().plus_ms(away_ms));
@@ -145,14 +144,14 @@ fn restore(world: &Arc<World>) {
         world.installation.count(happening);
         amnesia.set_back.insert(*id);
     }
-    // What an operator saw of a payment that did not change by it.
+    // Includes payments that did not change, but whose exceptions, seen by an operator, were lost.
     let is_lost = |exception: &&Exception| !exceptions.contains(exception);
     amnesia
         .set_back
         .extend(forgotten.exceptions.iter().filter(is_lost).filter_map(|exception| exception.transaction_id));
 }
 
-/// Balance in the banks' books of a payment of which something was forgotten.
+/// Checks a payment that was partly forgotten against the banks' books.
 pub(crate) fn check_set_back(world: &World, payment: &Payment) {
     let id = payment.id;
     let status = payment.status();

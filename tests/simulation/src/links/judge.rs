@@ -1,4 +1,4 @@
-//! Uses of links, counted by the judge at every write of a payment: never more are held than there are.
+//! Uses of links, counted by the judge at every write of a payment: no more are held than there are.
 
 use std::collections::BTreeMap;
 
@@ -12,31 +12,31 @@ use crate::chance::Fault;
 use crate::installation::Happening;
 use crate::world::World;
 
-/// Everything that the judge knows of links beside the store.
+/// Facts about links that the judge knows beside the store.
 #[derive(Default)]
 pub(crate) struct Watch {
     links: BTreeMap<LinkId, Known>,
-    /// Moment at which a payment was first asked for.
+    /// Moment at which a payment was first requested.
     asked_ms: BTreeMap<TransactionId, u64>,
-    /// Number of times that the store had been put back when all this was learnt.
+    /// Number of times that the store had been restored when these facts were learnt.
     restores: u64,
 }
 
-/// Everything that the judge knows of one link.
+/// Facts that the judge knows about one link.
 #[derive(Default)]
 struct Known {
-    /// True if its merchant was answered that it is there.
+    /// True if its merchant received the answer that it exists.
     is_acknowledged: bool,
-    /// Moment since which no use is left.
+    /// Moment from which no use is left.
     sold_out_ms: Option<u64>,
     /// Moment at which it was stored as closed.
     closed_ms: Option<u64>,
-    /// True if its merchant was answered that nothing begins any more.
+    /// True if its merchant received the answer that no further payment begins.
     is_closing_told: bool,
 }
 
 impl Watch {
-    /// Everything about this link. A store that was put back has forgotten what was told before.
+    /// Returns the facts about this link. A restored store has forgotten earlier answers.
     fn known(&mut self, world: &World, link: LinkId) -> &mut Known {
         let restores = world.store.restores();
         if restores != self.restores {
@@ -45,17 +45,17 @@ impl Watch {
         self.links.entry(link).or_default()
     }
 
-    /// A merchant was answered that the link is there.
+    /// Notes that a merchant received the answer that the link exists.
     pub(super) fn acknowledge(&mut self, world: &World, link: LinkId) {
         self.known(world, link).is_acknowledged = true;
     }
 
-    /// A payer asks for a payment.
+    /// Notes that a payer requests a payment.
     pub(super) fn asked(&mut self, world: &World, id: TransactionId) {
         self.asked_ms.entry(id).or_insert_with(|| world.clock.elapsed_ms());
     }
 
-    /// A payer was told that there is no such link.
+    /// Checks that a link reported to a payer as not found was never acknowledged.
     pub(super) fn not_found(&mut self, world: &World, link: LinkId) {
         if self.known(world, link).is_acknowledged && !world.installation.was_restored() {
             world.violation(format!("link {link} was acknowledged and is not found"));
@@ -63,7 +63,7 @@ impl Watch {
     }
 }
 
-/// Uses of a link, as its payments are stored.
+/// Returns the uses of a link, according to its stored payments.
 pub(super) fn uses(records: &Records, link: LinkId) -> LinkUses {
     let mut uses = LinkUses::default();
     for payment in of_link(records, link) {
@@ -76,18 +76,18 @@ fn of_link(records: &Records, link: LinkId) -> impl Iterator<Item = &Payment> {
     records.payments.values().map(AsRef::as_ref).filter(move |payment| payment.link == Some(link))
 }
 
-/// Says whether a payment has a use that it never gave back. What is paid after that takes none.
+/// Returns true if a payment has a use that it never gave back. A payment made after that takes none.
 fn has_kept_its_use(payment: &Payment) -> bool {
     let has_ended = payment.history.iter().any(|event| !holds_a_use(event.status));
     !has_ended && holds_a_use(payment.status())
 }
 
-/// By a clock that jumps a use that was taken counts as free again before its payment is stored.
+/// Returns true if a clock jumped. A use that was taken may then count as free before its payment is stored.
 fn may_be_oversold(world: &World) -> bool {
     world.faults.has_struck(Fault::ClockJumps)
 }
 
-/// A payment of a link was stored, for the first time perhaps.
+/// Checks a payment of a link that was stored, perhaps for the first time.
 pub(crate) fn check_stored(world: &World, records: &Records, payment: &Payment, is_new: bool) {
     let Some(id) = payment.link else { return };
     let Some(link) = records.links.get(&id) else {
@@ -119,7 +119,7 @@ pub(crate) fn check_stored(world: &World, records: &Records, payment: &Payment, 
     known.sold_out_ms = is_sold_out.then(|| known.sold_out_ms.unwrap_or(now_ms));
 }
 
-/// Some link was changed.
+/// Notes links that were closed.
 pub(crate) fn note_changed(world: &World, records: &Records) {
     let now_ms = world.clock.elapsed_ms();
     let mut watch = world.links.watch.lock().unwrap();
@@ -128,7 +128,7 @@ pub(crate) fn note_changed(world: &World, records: &Records) {
     }
 }
 
-/// A payer was told that a payment waits no more. Says whether its use is free again.
+/// Checks a payment that was reported to a payer as no longer waiting. Returns true if its use is free again.
 pub(super) fn given_up(world: &World, id: TransactionId) -> bool {
     let Some(payment) = world.store.payment(id) else { return false };
     if is_waiting(payment.status()) {
@@ -140,7 +140,7 @@ pub(super) fn given_up(world: &World, id: TransactionId) -> bool {
     is_free
 }
 
-/// A merchant was told that a link is closed and, perhaps, that nothing of it waits.
+/// Checks a link that was reported to a merchant as closed, in some cases with nothing of it waiting.
 pub(super) fn closed(world: &World, id: LinkId, cancels: bool) {
     world.installation.count(if cancels { Happening::LinkCancelled } else { Happening::LinkClosed });
     let records = world.store.lock();
@@ -158,7 +158,7 @@ pub(super) fn closed(world: &World, id: LinkId, cancels: bool) {
     }
 }
 
-/// Checks what must hold of links whenever all is quiet.
+/// Checks all invariants of links that must hold whenever all is quiet.
 pub(crate) fn check(world: &World) {
     let records = world.store.lock();
     let mut watch = world.links.watch.lock().unwrap();

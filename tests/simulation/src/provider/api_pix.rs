@@ -1,4 +1,4 @@
-//! A bank that speaks API Pix.
+//! Bank that implements API Pix.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,18 +39,18 @@ const WEBHOOK_TOKEN: &str = "a-token-that-nobody-guesses";
 /// Times that a refund may take, in milliseconds; some are hours.
 const REFUND_TAKES_MS: [u64; 4] = [20_000, 120_000, 1_800_000, 6 * 3_600_000];
 
-/// Behaviour of a bank that speaks API Pix.
+/// Behaviour of a bank that implements API Pix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ways {
-    /// A refund is done, or not, minutes or hours after it was taken.
+    /// A refund is done, or fails, minutes or hours after it was accepted.
     pub(crate) takes_time_for_refunds: bool,
-    /// There is no code to copy, only an address at which it lies.
+    /// There is no code to copy, only the address where it is found.
     pub(crate) gives_location_only: bool,
-    /// Its callbacks are an array, and errors as only some banks write them.
+    /// Its callbacks are an array, and its errors have a form that only some banks use.
     pub(crate) bends_the_standard: bool,
-    /// Tokens last for minutes.
+    /// Tokens are valid for minutes.
     pub(crate) has_short_tokens: bool,
-    /// Its lists have few entries a page, however many are asked for.
+    /// Its lists have few entries a page, whatever the request asks for.
     pub(crate) gives_short_pages: bool,
     /// View of what it has.
     pub(crate) view: View,
@@ -69,7 +69,7 @@ impl Ways {
     }
 }
 
-/// The bank in this world.
+/// API Pix bank in this world.
 pub(super) struct PixTill {
     bank: PixBank,
     takes_time_for_refunds: bool,
@@ -77,13 +77,13 @@ pub(super) struct PixTill {
     window: Window,
     /// Amount asked for and end of the time to pay, for each charge.
     asked: BTreeMap<TransactionId, (Money, Timestamp)>,
-    /// Pix that paid other charges, and that are stated with these.
+    /// Pix that paid other charges, and that are stated with these ones.
     misattributed: BTreeMap<TransactionId, String>,
 }
 
 pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
     let mut config = Config {
-        // No two banks give one name to two Pix.
+        // No two banks assign the same name to two Pix.
         ispb: format!("{:08}", 12_345_678 + place),
         keys: vec![OUR_KEY.to_owned()],
         token_ttl_s: if ways.has_short_tokens { 120 } else { 3_600 },
@@ -110,7 +110,7 @@ pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
     (spec(format!("pix{place}"), vec![Method::Pix], TIME_OUT_MS), Box::new(till))
 }
 
-/// The adapter's factory for one node.
+/// Returns the adapter's factory for one node.
 pub(super) fn factory(
     spec: &AcquirerSpec,
     exchanges: Arc<dyn ExchangeFactory>,
@@ -157,7 +157,7 @@ fn is_for_a_list(path: &str) -> bool {
     path.split('?').next().is_some_and(|path| path.ends_with("/pix"))
 }
 
-/// The payment of a request about a charge.
+/// Returns the payment of a request about a charge.
 fn charge_of(request: &Request) -> Option<TransactionId> {
     read_txid(wire::path(request).split("/cob/").nth(1)?)
 }
@@ -171,7 +171,7 @@ pub(super) fn money(cents: i64) -> Money {
 }
 
 impl PixTill {
-    /// Another merchant may have made what a question of ours names, if we have not.
+    /// Lets another merchant own the charge that an inquiry of ours names, if we have not made it.
     fn be_foreign(&mut self, world: &World, id: TransactionId, now_ms: i64) {
         let is_free = self.bank.account(&txid(id), now_ms).is_none();
         if is_free && world.store.payment(id).is_some() && world.strikes(Fault::ForeignCharge) {
@@ -180,7 +180,7 @@ impl PixTill {
         }
     }
 
-    /// From now on a Pix that is known to have paid another charge may be stated with this one.
+    /// Makes the bank state with this charge, from now on, a Pix that is known to have paid another one.
     fn misattribute(&mut self, world: &World, id: TransactionId, now_ms: i64) {
         let is_free = !self.misattributed.contains_key(&id) && !world.installation.plan.may_forget();
         let is_ours = self.bank.account(&txid(id), now_ms).is_some_and(|books| books.key == OUR_KEY);
@@ -199,7 +199,7 @@ impl PixTill {
         }
     }
 
-    /// The answer to a question about a charge, with a Pix that paid another one.
+    /// Returns the answer to an inquiry about a charge, with a Pix that paid another one.
     fn with_anothers_pix(&self, request: &quita_banks::Request, reply: Reply) -> Reply {
         let about = request.path.split("/cob/").nth(1).and_then(read_txid);
         let stated = about.and_then(|id| Some((id, self.misattributed.get(&id)?)));
@@ -218,10 +218,10 @@ impl PixTill {
         Reply::Answer { response, after_ms: *after_ms }
     }
 
-    /// Notes what is asked for with a new charge, and what will be wrong with it in lists.
+    /// Notes the request of a new charge, and the errors that lists will have about it.
     fn note(&mut self, world: &World, id: TransactionId, request: &Request) {
         let now_ms = world.clock.now().millis();
-        // What another merchant's charge of this name brought in may have been listed already.
+        // Income of another merchant's charge with this name may have been listed already.
         if !self.asked.contains_key(&id) && self.bank.account(&txid(id), now_ms).is_none() {
             self.listing.note(world, id);
         }
@@ -380,7 +380,7 @@ impl Till for PixTill {
 
     fn act(&mut self, id: TransactionId, act: Act, now_ms: i64) -> bool {
         let txid = txid(id);
-        // What is done at the desk is done at once.
+        // Actions at the desk take effect at once.
         self.bank.config_mut().refund_after_ms = 0;
         self.bank.config_mut().refund_outcome = RefundOutcome::Done;
         let done = match act {

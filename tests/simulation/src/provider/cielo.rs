@@ -1,4 +1,4 @@
-//! A Cielo.
+//! Cielo as a counterparty.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,38 +27,39 @@ use crate::bank::Holding;
 use crate::chance::{Chance, Fault};
 use crate::world::World;
 
-/// Calls about one sale are apart: a call may wait for its turn.
+/// Time-out of calls. Calls about one sale keep a distance, so a call may wait for its turn.
 const TIME_OUT_MS: u64 = 20_000;
 const NOTICE_HEADER: &str = "x-quita-secret";
 const NOTICE_SECRET: &str = "a-secret-that-nobody-guesses";
-/// Time for which the host for queries does not know some sales, in milliseconds.
+/// Time for which the query host does not know some sales, in milliseconds.
 const LAG_MS: i64 = 8_000;
-/// Time that a PIX is on its way back, if refunds take time, in milliseconds.
+/// Time for which a refund of a PIX is under way, if refunds take time, in milliseconds.
 const PIX_REFUND_TAKES_MS: i64 = 60_000;
-/// After how long it is shown for certain, in milliseconds.
+/// Time after which such a refund is certain to be shown, in milliseconds.
 pub(super) const PIX_REFUND_SHOWS_AFTER_MS: u64 = 70_000;
-/// The longest that sales are invisible, and requests on their way, where a Cielo is blind, in milliseconds: the rule for
-/// "not found" is seconds, and what is looked at once more is looked at ten minutes later.
+/// Longest time in milliseconds of invisible sales, and of requests under way, where Cielo is blind. The rule for "not
+/// found" is seconds, and the second look follows ten minutes later.
 const BLIND_MS: u64 = 300_000;
-/// Codes with which a capture or void fails: none of them says for certain whether it was done.
+/// Codes with which a capture or void fails. None of them says for certain whether it was done.
 const FAILURES: [&str; 12] = ["5", "57", "97", "98", "99", "10", "223", "475", "504", "101", "102", "ZZ"];
-/// Cards of a thousand that are never told to be approved or not, where that happens.
+/// Cards in a thousand whose approval or decline is never reported, where that happens.
 const NEVER_FINISHED: u64 = 60;
 
 /// Behaviour of a Cielo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ways {
-    /// Queries do not know some new sales for seconds.
+    /// Queries do not know some new sales for a few seconds.
     pub(crate) lags: bool,
-    /// A PIX is given back minutes after it was asked for.
+    /// A PIX is refunded minutes after the request.
     pub(crate) takes_time_for_refunds: bool,
-    /// Fields are spelt and typed otherwise than in the manual, now and then.
+    /// Some fields are sometimes spelt and typed differently from the manual.
     pub(crate) bends_its_manual: bool,
-    /// Time for which queries do not know some new sales, and sales may be on their way, in milliseconds: 0 or minutes.
+    /// Time for which queries do not know some new sales, and sales may be under way. It is 0 or minutes, in
+    /// milliseconds.
     pub(crate) blind_ms: u64,
     /// A second sale of one order is refused.
     pub(crate) refuses_same_order: bool,
-    /// Some cards are never told to be approved or not.
+    /// The approval or decline of some cards is never reported.
     pub(crate) never_finishes: bool,
 }
 
@@ -75,18 +76,18 @@ impl Ways {
     }
 }
 
-/// The Cielo in this world.
+/// Cielo in this world.
 pub(super) struct CieloTill {
     cielo: Cielo,
     settings: Config,
     ways: Ways,
-    /// Cielo's name of the sale that counts for the service, by payment.
+    /// Name that Cielo gave the sale that counts for the service, by payment.
     counted: BTreeMap<TransactionId, String>,
     /// Request for each payment's first sale.
     asked: BTreeMap<TransactionId, Asked>,
     /// Payment of each sale, by Cielo's name for the sale.
     sales: BTreeMap<String, TransactionId>,
-    /// Fine and interest that came in beside what was asked for.
+    /// Fine and interest that came in beside the requested amount.
     interest: BTreeMap<TransactionId, Money>,
     cases: u64,
 }
@@ -135,7 +136,7 @@ pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
     (spec, Box::new(till))
 }
 
-/// The adapter's factory for one node.
+/// Returns the adapter's factory for one node.
 pub(super) fn factory(
     spec: &AcquirerSpec,
     exchanges: Arc<dyn ExchangeFactory>,
@@ -180,8 +181,8 @@ fn beside(entry: &Entry) -> Beside {
     }
 }
 
-/// Returns true if nothing tells what becomes of the payment: a sale that never finishes speaks for it before one that was
-/// declined.
+/// Returns true if the payment's outcome is never reported. A sale that never finishes takes precedence over one that
+/// was declined.
 fn is_never_told(entries: &[Entry]) -> bool {
     let speaks_first = |entry: &Entry| {
         entry.captured_cents > 0 || matches!(entry.status, Status::Authorized | Status::Pending)
@@ -200,7 +201,7 @@ impl CieloTill {
         self.asked.get(&id).map(|asked| self.cielo.sales_of(&asked.order)).unwrap_or_default()
     }
 
-    /// Draws what Cielo will decide about a new sale by itself.
+    /// Draws what Cielo will decide on its own about a new sale.
     fn plan(&self, world: &World, is_card: bool) -> Plan {
         let fails = |was_done: bool| Failure {
             code: world.chance.pick(&FAILURES).to_owned(),
@@ -230,13 +231,14 @@ impl CieloTill {
             outcome: Some(outcome),
             capture,
             void,
-            // Its sums never tell that a PIX was not given back after it was to be: a person has to ask.
+            // Its sums never show that a promised refund of a PIX was not made: a person has to ask.
             refund_fails_later: false,
             wrong_code: None,
         }
     }
 
-    /// The sale that counts for the service, if it has money or no other one has; else the one that has most.
+    /// Returns the sale that counts. This is the service's own one if it has money or no other one has; otherwise the
+    /// one with the most.
     fn main<'a>(&self, id: TransactionId, entries: &'a [Entry]) -> Option<&'a Entry> {
         let counted = self.counted.get(&id);
         let counted = entries.iter().find(|entry| Some(&entry.payment_id) == counted);
@@ -249,12 +251,12 @@ impl CieloTill {
         })
     }
 
-    /// The sale that a payer or the desk does something to.
+    /// Returns the sale that a payer or the desk acts on.
     fn acted_on(&self, id: TransactionId, act: Act) -> Option<String> {
         let entries = self.entries(id);
         let waits = |entry: &&Entry| matches!(entry.status, Status::Pending | Status::Authorized);
         let sale = match act {
-            // Payers see every code, and pay any one.
+            // Payers see every code, and may pay any of them.
             Act::Pay { .. } if id.uuid().as_u128().is_multiple_of(2) => entries.iter().find(waits),
             Act::Pay { .. } => entries.iter().rfind(waits),
             Act::ChargeBack { .. }
@@ -405,7 +407,7 @@ impl Till for CieloTill {
         let is_late = asked.expires_at.millis() < now_ms;
         let done = match act {
             Act::Pay { amount } if is_late && asked.is_boleto && amount == asked.amount => {
-                // Two per cent of fine: nothing on less than half a real.
+                // The fine is two per cent, so there is none on less than half a real.
                 let interest = Money::from_cents(amount.cents() / 50);
                 let paid = self.cielo.pay_other_amount(order, amount.plus(interest).cents(), now_ms);
                 if paid.is_ok() && interest > Money::ZERO {

@@ -1,4 +1,4 @@
-//! Notices on their way from a counterparty: they come once or twice, early or late, or never; and some are forged.
+//! Notices under way from a counterparty. They arrive once or twice, early or late, or never; some are forged.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,23 +14,23 @@ use crate::world::World;
 
 /// Longest delay of a notice, in milliseconds.
 const LATE_MS: u64 = 60_000;
-/// After how long whatever happened can be read, in milliseconds.
+/// Time after which any event can be read, in milliseconds.
 const READABLE_MS: u64 = 10_000;
-/// Time that a counterparty waits before it resends a notice that was not taken.
+/// Time that a counterparty waits before it resends a notice that was not accepted.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// A notice as it is sent.
+/// Notice as it is sent.
 #[derive(Debug, Clone)]
 pub(super) struct Letter {
     /// Path after the acquirer's address.
     pub(super) path_tail: String,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
-    /// True if it proves who sent it.
+    /// True if it proves its sender.
     pub(super) is_authentic: bool,
 }
 
-/// Sends a notice; one that must be told is not lost, as nobody would ask for it.
+/// Sends a notice; one that must be reported is not lost, as nothing else would cause an inquiry.
 pub(super) fn send(world: &Arc<World>, provider: &Arc<Provider>, letter: &Letter, must_be_told: bool) {
     if !must_be_told && (world.is_gone(provider.name()) || world.strikes(Fault::NoticeLost)) {
         return;
@@ -38,13 +38,13 @@ pub(super) fn send(world: &Arc<World>, provider: &Arc<Provider>, letter: &Letter
     let copies = if world.strikes(Fault::NoticeTwice) { 2 } else { 1 };
     for _ in 0..copies {
         let wait_ms = if world.strikes(Fault::NoticeLate) { world.chance.between(100, LATE_MS) } else { 20 };
-        // What nobody would ask about again can be read by the time that it is told.
+        // An event that would cause no further inquiry can be read by the time that its notice arrives.
         let wait_ms = if must_be_told { wait_ms + READABLE_MS } else { wait_ms };
         deliver(world, provider, letter.clone(), wait_ms);
     }
 }
 
-/// Brings it to any node after a while, until one has taken it, or refused it if that is right.
+/// Delivers a notice to any node after a delay, until one has accepted it, or rightly refused it.
 pub(super) fn deliver(world: &Arc<World>, provider: &Arc<Provider>, letter: Letter, wait_ms: u64) {
     let own = Arc::clone(world);
     let provider = Arc::clone(provider);
@@ -56,7 +56,7 @@ pub(super) fn deliver(world: &Arc<World>, provider: &Arc<Provider>, letter: Lett
     });
 }
 
-/// Says whether nothing is left to do about it.
+/// Delivers a notice once. Returns true if nothing is left to do about it.
 async fn bring(world: &World, provider: &Provider, letter: &Letter) -> bool {
     let Some(node) = world.any_node_with(provider.name()) else { return false };
     let name = provider.name().as_str();
@@ -83,7 +83,7 @@ async fn bring(world: &World, provider: &Provider, letter: &Letter) -> bool {
             }
             true
         }
-        // Who made up what it is about does not insist.
+        // The sender of a notice about something made up does not insist.
         Ok(Err(NoticeDenied::NotTaken(_))) | Err(_) => !provider.knows(letter) || planted::takes_first(world),
     }
 }

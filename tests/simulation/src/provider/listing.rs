@@ -1,5 +1,4 @@
-//! Lists that a bank gives of the Pix that came in. They are not always right: they leave out, err and repeat
-//! themselves.
+//! Lists in which a bank shows the Pix that came in. They are not always right: they omit, alter and repeat entries.
 
 use std::collections::BTreeMap;
 
@@ -16,53 +15,53 @@ use super::view::{Window, instant};
 use crate::chance::Fault;
 use crate::world::World;
 
-/// More entries than any bank of a world has.
+/// Query for more entries than any bank of a world has.
 const ALL: &str = "paginacao.itensPorPagina=1000";
 const PAGE: &str = "paginacao.paginaAtual=";
 
-/// Error of a list about all that came in for one charge.
+/// Error of a list about everything that came in for one charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slip {
     LeftOut,
-    /// A cent more than came in.
+    /// Three cents more than came in, because payers err by one.
     OtherAmount,
     Repeated,
     RefundsHidden,
 }
 
-/// A Pix that came in.
+/// Pix that came in.
 #[derive(Debug, Clone)]
 pub(crate) struct Received {
     pub(crate) end_to_end_id: String,
-    /// The payment whose charge it is for, if it came in for our key.
+    /// Payment whose charge it pays, if it came in for our key.
     pub(crate) id: Option<TransactionId>,
-    /// Money of it that went back.
+    /// Money of it that was returned.
     pub(crate) returned: Vec<Returned>,
-    /// Error of its list about it.
+    /// Error of the list about it.
     pub(crate) slip: Option<Slip>,
 }
 
-/// Money of a Pix that went back.
+/// Money of a Pix that was returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Returned {
     pub(crate) amount: Money,
-    /// True if the banks took it back.
+    /// True if the banks charged it back.
     pub(crate) is_disputed: bool,
 }
 
-/// Entries of a page, whatever is asked for.
+/// Number of entries on a page, whatever the request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PageSize {
     Of(usize),
-    /// All are on one, and nothing is said of pages.
+    /// All entries are on one page, and the answer has no paging data.
     Untold,
 }
 
-/// The lists of one bank.
+/// Lists of one bank.
 pub(super) struct Listing {
     slips: BTreeMap<TransactionId, Slip>,
     page_size: PageSize,
-    /// Number of the next pages that come without their last entry.
+    /// Number of further pages that come without their last entry.
     cuts: u64,
 }
 
@@ -71,7 +70,7 @@ impl Listing {
         Self { slips: BTreeMap::new(), page_size, cuts: 0 }
     }
 
-    /// Decides what lists will have wrong of a charge, which has just come to be, and of the next one that is read.
+    /// Decides the errors of lists about a new charge, and of the next list that is read.
     pub(super) fn note(&mut self, world: &World, id: TransactionId) {
         let slips = [
             (Fault::ListLeavesOut, Slip::LeftOut),
@@ -83,7 +82,7 @@ impl Listing {
         if let Some((_, slip)) = slip {
             self.slips.insert(id, slip);
         }
-        // What says nothing of pages can't be told from a whole list when it is cut.
+        // Without paging data, a list that is cut cannot be distinguished from a whole one.
         if self.page_size != PageSize::Untold && world.strikes(Fault::ListIsCut) {
             self.cuts += 1;
         }
@@ -114,7 +113,7 @@ impl Listing {
         Reply::Answer { response: Response { body, ..response }, after_ms }
     }
 
-    /// One page of what the whole list says.
+    /// Returns one page of the whole list.
     fn page(&mut self, mut whole: Value, number: usize) -> Value {
         let entries = whole["pix"].as_array().unwrap().iter();
         let entries: Vec<Value> = entries.flat_map(|entry| self.told(entry)).collect();
@@ -136,7 +135,7 @@ impl Listing {
         whole
     }
 
-    /// Returns the entries that the list has in the place of a true one.
+    /// Returns the entries that the list shows in place of a true one.
     fn told(&self, entry: &Value) -> Vec<Value> {
         let id = entry["txid"].as_str().and_then(read_txid);
         let mut told = entry.clone();
@@ -146,7 +145,7 @@ impl Listing {
             Some(Slip::Repeated) => return vec![told; 2],
             Some(Slip::OtherAmount) => {
                 let cents = entry["valor"].as_str().and_then(amount::from_text).unwrap();
-                // Payers err by one cent: the two mistakes must not cancel out.
+                // Payers err by one cent: the two errors must not cancel out.
                 told["valor"] = json!(amount::to_text(cents + 3));
             }
             Some(Slip::RefundsHidden) => {
@@ -177,7 +176,7 @@ impl Listing {
     }
 }
 
-/// Takes out what came in, and what went back, since the list is as it is shown.
+/// Removes money that came in or was returned since the moment that the list shows.
 fn hide_what_is_new(whole: &mut Value, window: &Window, now_ms: i64) {
     let is_shown = |at: &Value| instant(at).is_none_or(|at| window.lists(at, now_ms));
     let entries = whole["pix"].as_array_mut().unwrap();
@@ -189,7 +188,7 @@ fn hide_what_is_new(whole: &mut Value, window: &Window, now_ms: i64) {
     }
 }
 
-/// The page that is asked for.
+/// Returns the number of the requested page.
 fn page(query: &str) -> usize {
     let asked = query.split('&').find_map(|part| part.strip_prefix(PAGE));
     asked.and_then(|number| number.parse().ok()).unwrap_or(0)

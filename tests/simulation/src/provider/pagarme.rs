@@ -1,4 +1,4 @@
-//! A Pagar.me.
+//! Pagar.me as a counterparty.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,24 +29,24 @@ use crate::chance::{Chance, Fault};
 use crate::world::World;
 
 const BASE: &str = "https://api.pagarme.example/core/v5";
-/// A call is followed by a question, within its time.
+/// Time-out of calls. A call is followed by an inquiry within that time.
 const TIME_OUT_MS: u64 = 20_000;
-/// Milliseconds for which lists may not show an order.
+/// Time for which lists may not show an order, in milliseconds.
 const LAG_MS: i64 = 8_000;
-/// Milliseconds for which a refund may be pending.
+/// Time for which a refund may be pending, in milliseconds.
 const REFUND_TAKES_MS: i64 = 50_000;
 /// Basic authentication of `quita` and [`PASSWORD`].
 const AUTHORIZATION: &str = "Basic cXVpdGE6Y2FsbGJhY2stcGFzc3dvcmQ=";
 const PASSWORD: &str = "callback-password";
 
-/// Ways of a Pagar.me.
+/// Behaviour of Pagar.me.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ways {
-    /// Lists do not show some new orders for seconds.
+    /// Lists do not show some new orders for a few seconds.
     pub(crate) lags: bool,
     /// A refund is pending for most of a minute.
     pub(crate) takes_time_for_refunds: bool,
-    /// Statuses are in camel case, now and then.
+    /// Some statuses are sometimes in camel case.
     pub(crate) bends_its_manual: bool,
 }
 
@@ -60,11 +60,11 @@ impl Ways {
     }
 }
 
-/// The Pagar.me in this world.
+/// Pagar.me in this world.
 pub(super) struct PagarmeTill {
     pagarme: Pagarme,
     ways: Ways,
-    /// Amount and end of each payment.
+    /// Amount and end of the time to pay, for each payment.
     asked: BTreeMap<TransactionId, Asked>,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
     (spec, Box::new(till))
 }
 
-/// The adapter's factory for one node.
+/// Returns the adapter's factory for one node.
 pub(super) fn factory(
     spec: &AcquirerSpec,
     exchanges: Arc<dyn ExchangeFactory>,
@@ -120,7 +120,7 @@ fn read_code(text: &str) -> Option<TransactionId> {
     Uuid::try_parse(text).ok().map(TransactionId::new)
 }
 
-/// The body of an order, and whose it is.
+/// Returns the payment and the body of an order.
 fn ordered(request: &Request) -> Option<(TransactionId, Value)> {
     if request.verb != Verb::Post || !wire::path(request).ends_with("/orders") {
         return None;
@@ -134,7 +134,7 @@ impl PagarmeTill {
         self.pagarme.charges_of(&code(id))
     }
 
-    /// Future of a new order, as Pagar.me decides it by itself.
+    /// Draws what Pagar.me will decide on its own about a new order.
     fn plan(&self, world: &World, is_card: bool) -> Plan {
         let fails = |was_done: bool| Failure { status: 412, was_done, is_once: true };
         let fails_by = |refuses: Fault| {
@@ -155,7 +155,7 @@ impl PagarmeTill {
         }
     }
 
-    /// The charge that counts: one that has money, or the first.
+    /// Returns the charge that counts: one that has money, or the first.
     fn main<'a>(&self, entries: &'a [Entry]) -> Option<&'a Entry> {
         let has_money = |entry: &&Entry| entry.paid_cents > 0 || entry.holds_limit();
         entries.iter().find(has_money).or_else(|| entries.first())
@@ -234,7 +234,7 @@ impl Till for PagarmeTill {
             is_listed_alone: false,
             paid_unasked_interest: false,
             is_foreign: false,
-            // What lapses and what is voided at the desk look alike.
+            // A limit that lapsed and a void at the desk look alike.
             removed_by: (is_card && holding == Holding::Cancelled).then_some(RemovedBy::Receiver),
             was_captured_at_the_desk: false,
             sums_moved: false,
@@ -281,7 +281,7 @@ impl Till for PagarmeTill {
                 self.pagarme.cancel_at_desk(&charge, None, now_ms)
             }
             Act::Capture { amount } => self.pagarme.capture_at_desk(&charge, Some(amount.cents()), now_ms),
-            // Pagar.me does not say that it was itself.
+            // Pagar.me does not report that it withdrew the charge itself.
             Act::Withdraw { by: RemovedBy::Acquirer } => return false,
         };
         done.is_ok()

@@ -1,4 +1,4 @@
-//! Payers of a counterparty's charges, holders of cards, and the people at its desk: what they do, no call tells.
+//! Payers of a counterparty's charges, card holders, and people at its desk. No call reports their actions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,16 +16,16 @@ use crate::bank::Holding;
 use crate::chance::Fault;
 use crate::world::World;
 
-/// Payers of a thousand who never pay.
+/// Payers in a thousand who never pay.
 const NEVER: u64 = 150;
-/// Time left when a payer who is just in time pays, in milliseconds.
+/// Time left when a last-moment payer pays, in milliseconds.
 const LAST_MOMENT_MS: u64 = 5_000;
-/// Days after which money is taken back at the latest. A card is looked at 60 days after its payment.
+/// Maximum number of days after which money is charged back. A card is looked at 60 days after its payment.
 const LATEST_DAYS: u64 = 40;
-/// Chargebacks of one payment after the first, at most.
+/// Maximum number of chargebacks of one payment after the first.
 const MOST_CHARGEBACKS: u32 = 2;
 
-/// A charge came to be, or to be something else: people may act on it from now on.
+/// Lets people act on a charge that was created or has changed.
 pub(super) fn after(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId, holding: Holding) {
     match holding {
         Holding::Awaited => send_payer(world, provider, id),
@@ -68,7 +68,7 @@ fn send_payer(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     }
 }
 
-/// Acts when so much of the time is left, if that day comes: somebody else puts the clock forward.
+/// Acts when this much of the time is left, if that moment comes. The clock is moved forward elsewhere.
 fn wait_until(
     world: &Arc<World>,
     provider: &Arc<Provider>,
@@ -108,7 +108,7 @@ fn later(
     });
 }
 
-/// The payer pays: what was asked for, or not, and now and then once more.
+/// Pays the requested amount or another one, and sometimes twice.
 fn pay(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     let Some(account) = provider.account(world, id) else { return };
     let crosses = account.holding == Holding::Cancelled && world.strikes(Fault::PayerCrosses);
@@ -140,7 +140,8 @@ fn pay(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
 
 fn pay_again(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     let amount = provider.asked(id);
-    // Both were under way when we withdrew it. The bank books them one after the other, and its lists alone show both.
+    // Both payments were under way when we withdrew the charge. The bank books one after the other, and only its lists
+    // show both.
     let is_withdrawn = provider.account(world, id).is_some_and(|one| one.holding == Holding::Cancelled);
     provider.act(world, id, Act::Pay { amount }, |marks| {
         marks.is_odd = true;
@@ -148,7 +149,7 @@ fn pay_again(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     });
 }
 
-/// The money is there: it may be taken back, or given back at the desk.
+/// Lets people act on money that came in: it may be charged back, or given back at the desk.
 fn money_came(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     if provider.account(world, id).is_some_and(|account| account.is_odd) {
         return;
@@ -162,18 +163,18 @@ fn money_came(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     }
 }
 
-/// Days after the money came in, it is taken back or given back, and nobody tells of it.
+/// Charges the money back, or gives it back, days after it came in, without any notice.
 fn days_later(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     let at = world.clock.now().plus_ms(world.chance.between(2, LATEST_DAYS) * DAY_MS);
     let own = Arc::clone(world);
     let provider = Arc::clone(provider);
     world.errand(async move {
         while own.clock.now() < at {
-            // The clock may have been there before, and was put back.
+            // The clock may have been there before, and was set back.
             own.appoint(at);
             sleep(Duration::from_secs(1)).await;
         }
-        // What was not paid here, or is disputed, has its own ways.
+        // A payment that is not paid here, or is disputed, is handled elsewhere.
         let is_paid = own.store.payment(id).is_some_and(|payment| payment.status() == Status::Paid);
         if !is_paid || own.installation.plan.may_forget() {
             return;
@@ -223,7 +224,7 @@ fn withdraw(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     provider.act(world, id, Act::Withdraw { by }, |marks| marks.removed_by = Some(by));
 }
 
-/// Voids a card that is only authorised. After a capture this would be a refund, which is [`give_back`]'s task.
+/// Voids a card that is only authorised. After a capture this would be a refund, which [`give_back`] does.
 fn void(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     if provider.account(world, id).is_none_or(|account| account.holding != Holding::Authorised) {
         return;

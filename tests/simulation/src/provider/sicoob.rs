@@ -1,4 +1,4 @@
-//! A bank that registers boletos as Sicoob does: their numbers are ours.
+//! Bank that registers boletos as Sicoob does, with numbers that we assign.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -33,21 +33,21 @@ use crate::world::World;
 const BASE: &str = "https://boletos.bank.example/cobranca-bancaria/v3";
 const TOKEN_URL: &str = "https://boletos.bank.example/token";
 const WEBHOOK_TOKEN: &str = "a-token-that-nobody-guesses";
-/// A registration that is refused is followed by a question, within the same call.
+/// Time-out of calls. A registration that is refused is followed by an inquiry within the same call.
 const TIME_OUT_MS: u64 = 10_000;
-/// Numbers that are ours alone.
+/// Range of numbers that only we use.
 const NUMBERS: (u32, u32) = (1, 9_999_999);
-/// Cooperative of the contract, which is part of the digits.
+/// Cooperative of the contract, which is part of the check digit's input.
 const COOPERATIVE: u64 = 4_027;
-/// Milliseconds for which a title may not be found.
+/// Time for which a title may not be found, in milliseconds.
 const LAG_MS: i64 = 8_000;
-/// Milliseconds after a payment at which its money may come.
+/// Times from a payment to its money, in milliseconds.
 const SETTLES_AFTER_MS: [i64; 3] = [20_000, 6 * 3_600_000, 24 * 3_600_000];
 
-/// Ways of such a bank.
+/// Behaviour of such a bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ways {
-    /// New titles are not found for seconds.
+    /// New titles are not found for a few seconds.
     pub(crate) lags: bool,
     /// Time from a payment to its money, in milliseconds.
     pub(crate) settles_after_ms: i64,
@@ -55,7 +55,7 @@ pub(crate) struct Ways {
     pub(crate) repeats_itself: bool,
     /// Boletos have a PIX code.
     pub(crate) has_pix: bool,
-    /// Tokens last for minutes.
+    /// Tokens are valid for minutes.
     pub(crate) has_short_tokens: bool,
     /// It wants a check digit after each number.
     pub(crate) wants_digits: bool,
@@ -78,11 +78,11 @@ impl Ways {
     }
 }
 
-/// The bank in this world.
+/// Bank of this kind in this world.
 pub(super) struct SicoobTill {
     bank: SicoobBank,
     digits: Option<NumberDigit>,
-    /// True if new titles are not found for seconds.
+    /// True if new titles are not found for a few seconds.
     lags: bool,
     /// Amount and last day of each payment's first title.
     asked: BTreeMap<TransactionId, (Money, Timestamp)>,
@@ -114,7 +114,7 @@ pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
     (spec, Box::new(till))
 }
 
-/// The adapter's factory for one node.
+/// Returns the adapter's factory for one node.
 pub(super) fn factory(
     spec: &AcquirerSpec,
     ways: Ways,
@@ -153,7 +153,7 @@ pub(super) fn factory(
     Arc::new(SicoobFactory::new(spec.clone(), settings, exchanges, clock))
 }
 
-/// The payment and the number of a registration.
+/// Returns the payment and the number of a registration.
 fn registered(request: &Request) -> Option<(TransactionId, u64)> {
     if request.verb != Verb::Post || !wire::path(request).ends_with("/boletos") {
         return None;
@@ -169,17 +169,17 @@ impl SicoobTill {
         self.numbers.iter().find(|(_, numbers)| numbers.contains(&number)).map(|(id, _)| *id)
     }
 
-    /// Titles of a payment that the bank has, by their numbers.
+    /// Returns the titles of a payment that the bank has, by their numbers.
     fn titles(&mut self, id: TransactionId, now_ms: i64) -> Vec<(u64, quita_banks::sicoob::Account)> {
         let numbers = self.numbers.get(&id).cloned().unwrap_or_default();
-        // Under a number that another program took is none of ours.
+        // A title under a number that another program took is not ours.
         let is_ours = |account: &quita_banks::sicoob::Account| !account.your_number.starts_with("OUTRO");
         let known =
             numbers.into_iter().filter_map(|number| Some((number, self.bank.account(number, now_ms)?)));
         known.filter(|(_, account)| is_ours(account)).collect()
     }
 
-    /// The title that counts: one that has money, or the first.
+    /// Returns the title that counts: one that has money, or the first.
     fn main(&mut self, id: TransactionId, now_ms: i64) -> Option<u64> {
         let titles = self.titles(id, now_ms);
         let paid = titles.iter().find(|(_, title)| !title.paid_cents.is_empty());
@@ -213,7 +213,7 @@ impl Till for SicoobTill {
         if is_free && world.strikes(Fault::ForeignCharge) {
             self.bank.take_number(number, now_ms).unwrap();
         }
-        // After a backup was restored, a number may have another payment's title already: the bank refuses it.
+        // After a backup was restored, a number may already have another payment's title: the bank refuses it.
         if is_free {
             self.numbers.entry(id).or_default().insert(number);
         }
@@ -273,7 +273,7 @@ impl Till for SicoobTill {
             sums_moved: false,
             is_late: false,
             came_after_its_time: false,
-            // It does not find at first what it registered.
+            // It does not find a new registration at first.
             may_be_contradicted: self.lags,
         })
     }
@@ -290,7 +290,7 @@ impl Till for SicoobTill {
         self.asked.get(&id).map_or(Money::ZERO, |(asked, _)| *asked)
     }
 
-    /// Nothing of a boleto can be given back.
+    /// Returns zero, as boletos cannot be refunded.
     fn left(&mut self, _: TransactionId, _: i64) -> Money {
         Money::ZERO
     }
@@ -311,7 +311,7 @@ impl Till for SicoobTill {
             }
             Act::Pay { amount } => self.bank.pay(number, paying(amount), now_ms).map(drop),
             Act::Withdraw { by: RemovedBy::Receiver } => self.bank.write_off_at_desk(number, now_ms),
-            // The bank does not say that it was itself.
+            // The bank does not report that it withdrew the title itself.
             Act::Withdraw { by: RemovedBy::Acquirer } => return false,
             Act::ChargeBack { .. } | Act::GiveBack { .. } | Act::Void | Act::Capture { .. } => return false,
         };

@@ -1,4 +1,4 @@
-//! A counterparty of one kind, as its world and the judge see it.
+//! Counterparty of one kind, as its world and the judge see it.
 
 use quita_acquirers::exchange::Request;
 use quita_banks::{Counterparty, Reply};
@@ -13,24 +13,24 @@ use super::listing::Received;
 use crate::account::Account;
 use crate::world::World;
 
-/// Action of people outside of the API.
+/// Action of people outside the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
-    /// A payer pays this much.
+    /// A payer pays this amount.
     Pay { amount: Money },
-    /// The money is taken back, or a part of it.
+    /// The money is charged back, in whole or in part.
     ChargeBack { amount: Money },
-    /// Given back at the desk.
+    /// Money is given back at the desk.
     GiveBack { amount: Money },
-    /// An unpaid charge is withdrawn at the desk, or by the counterparty itself.
+    /// An unpaid charge is withdrawn at the desk, or by the counterparty.
     Withdraw { by: RemovedBy },
-    /// A card's limit is set free at the desk.
+    /// The held limit of a card is released at the desk.
     Void,
-    /// A card is charged at the desk.
+    /// A card is captured at the desk.
     Capture { amount: Money },
 }
 
-/// A counterparty of one kind.
+/// Counterparty of one kind.
 pub(super) trait Till: Send {
     /// Returns the counterparty behind the wire.
     fn counterparty(&mut self) -> &mut dyn Counterparty;
@@ -38,7 +38,7 @@ pub(super) trait Till: Send {
     /// Returns true if a request is for an access token.
     fn is_for_a_token(&self, request: &Request) -> bool;
 
-    /// Before a request is handled: what its counterparty will decide by itself.
+    /// Prepares what the counterparty will decide on its own, before a request is handled.
     fn prepare(&mut self, world: &World, request: &Request);
 
     /// Handles a request.
@@ -46,39 +46,40 @@ pub(super) trait Till: Send {
         self.counterparty().handle(request, now_ms)
     }
 
-    /// All that came in, if there are lists of it.
+    /// Returns all that came in, if there are lists of it.
     fn received(&mut self, _now_ms: i64) -> Option<Vec<Received>> {
         None
     }
 
-    /// Returns true if everything that happens to a payment can be read in a list.
+    /// Returns true if everything that happens to a payment appears in a list.
     fn lists_truly(&self, _id: TransactionId) -> bool {
         false
     }
 
-    /// The payment that a request changes something of, once it was handled.
+    /// Returns the payment that a request changes, once it was handled.
     fn touched(&mut self, request: &Request) -> Option<TransactionId>;
 
-    /// The latest that a request may arrive after its sender gave it up, in milliseconds, if that is later than others.
+    /// Returns the longest delay of a request in milliseconds, if longer than usual. It counts from when the sender
+    /// stopped waiting.
     fn arrives_within_ms(&self, _request: &Request) -> Option<u64> {
         None
     }
 
-    /// The charge of a payment that counts for the service, by the counterparty's own name.
+    /// Notes the charge of a payment that counts for the service, by the counterparty's own name.
     fn count(&mut self, _id: TransactionId, _name: &str) {}
 
-    /// The payment whose card a request authorises and does not capture.
+    /// Returns the payment whose card a request authorises without capturing it.
     fn only_authorises(&self, request: &Request) -> Option<TransactionId>;
 
-    /// Returns what its books say of a payment, without what only the world knows.
+    /// Returns the state of a payment in its books, without what only the world knows.
     fn account(&mut self, id: TransactionId, now_ms: i64) -> Option<Account>;
 
-    /// Returns what its books say of a refund by our id of it, if it keeps those.
+    /// Returns the state of a refund in its books by our id, if it keeps those.
     fn became_of_refund(&mut self, _: TransactionId, _: &Operation, _now_ms: i64) -> Option<OperationAnswer> {
         None
     }
 
-    /// The payments whose money it has.
+    /// Returns the payments whose money it has.
     fn paid(&mut self, now_ms: i64) -> Vec<TransactionId>;
 
     /// Returns the amount that was asked for.
@@ -90,15 +91,15 @@ pub(super) trait Till: Send {
     /// Returns the end of the time to pay.
     fn expires_at(&self, id: TransactionId) -> Timestamp;
 
-    /// Says whether it was done.
+    /// Performs an action. Returns true if it was done.
     fn act(&mut self, id: TransactionId, act: Act, now_ms: i64) -> bool;
 
-    /// A notice as it is sent here.
+    /// Returns a notice as it is sent to the service.
     fn letter(&self, notice: quita_banks::Notice) -> Letter;
 
-    /// The payment that a notice is about, if that is known.
+    /// Returns the payment that a notice is about, if that is known.
     fn subject(&self, letter: &Letter) -> Option<TransactionId>;
 
-    /// A notice that somebody else made up, about this payment or none.
+    /// Returns a notice forged by a third party, about this payment or none.
     fn forged(&self, world: &World, about: Option<TransactionId>) -> Letter;
 }

@@ -1,5 +1,5 @@
-//! View of a bank on what it has: by a clock of its own, the money of a charge before or after its status, lists an
-//! hour behind. Its books are right all the while.
+//! View that a bank gives of what it has. It uses a clock of its own, shows a charge's money before or after its
+//! status, and lists that are an hour behind. Its books are right throughout.
 
 use std::collections::BTreeMap;
 
@@ -19,22 +19,22 @@ const INSTANTS: [&str; 4] = ["criacao", "horario", "solicitacao", "liquidacao"];
 /// View of a bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct View {
-    /// Error of the times that it writes.
+    /// Error of the times that it writes, in milliseconds.
     pub(crate) clock_off_ms: i64,
-    /// Time for which a paid charge is concluded without the money that did it.
+    /// Time for which a paid charge is concluded without its money, in milliseconds.
     money_lags_ms: i64,
-    /// Time for which one shows its money and is not concluded.
+    /// Time for which a paid charge shows its money and is not concluded, in milliseconds.
     status_lags_ms: i64,
-    /// Time by which lists are behind.
+    /// Time by which lists are behind, in milliseconds.
     pub(crate) lists_lag_ms: i64,
-    /// Until when, after the world began, its lists can't be had.
+    /// Time after the world began for which its lists are unavailable, in milliseconds.
     lists_away_ms: i64,
-    /// Lists say nothing of pages.
+    /// True if lists have no paging data.
     pub(crate) has_no_paging: bool,
 }
 
 impl View {
-    /// All is shown as it is.
+    /// View that shows everything as it is.
     pub(crate) const PLAIN: Self = Self {
         clock_off_ms: 0,
         money_lags_ms: 0,
@@ -61,7 +61,7 @@ impl View {
     }
 }
 
-/// The view of one bank, and what it has shown of which charge since when.
+/// View of one bank, and since when it has shown which charge.
 #[derive(Default)]
 pub(super) struct Window {
     pub(super) view: View,
@@ -73,12 +73,12 @@ impl Window {
         Self { view, ..Self::default() }
     }
 
-    /// Says whether lists can't be had now.
+    /// Returns true if lists are unavailable now.
     pub(super) fn has_no_lists(&self, now_ms: i64, began_ms: i64) -> bool {
         now_ms < began_ms + self.view.lists_away_ms
     }
 
-    /// Answer that is shown in the place of another.
+    /// Returns the answer that is shown in place of another.
     pub(super) fn show(&mut self, request: &Request, reply: Reply, now_ms: i64) -> Reply {
         let Reply::Answer { response, after_ms } = reply else { return reply };
         let Ok(mut body) = serde_json::from_slice::<Value>(&response.body) else {
@@ -92,10 +92,10 @@ impl Window {
         Reply::Answer { response: Response { body, ..response }, after_ms }
     }
 
-    /// A charge that was just paid.
+    /// Delays the money or the status of a charge that was just paid.
     fn delay(&mut self, path: &str, cob: &mut Value, now_ms: i64) {
         let Some(pix) = cob["pix"].as_array() else { return };
-        // Money of which some went back was there long before.
+        // Money that was partly returned came in long before.
         let went_back = pix.iter().any(|one| one.get("devolucoes").is_some());
         if pix.is_empty() || went_back || cob["status"] != "CONCLUIDA" {
             return;
@@ -108,13 +108,13 @@ impl Window {
         }
     }
 
-    /// Says whether a list has what happened then.
+    /// Returns true if a list contains what happened at that time.
     pub(super) fn lists(&self, at_ms: i64, now_ms: i64) -> bool {
         at_ms <= now_ms - self.view.lists_lag_ms
     }
 }
 
-/// An instant as the bank's books have it.
+/// Parses an instant as the bank's books write it.
 pub(super) fn instant(value: &Value) -> Option<i64> {
     Timestamp::parse(value.as_str()?).map(Timestamp::millis)
 }

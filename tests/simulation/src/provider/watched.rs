@@ -1,5 +1,5 @@
-//! An adapter as its node has it, watched: what it is asked must be stored, wanted and allowed; and mistakes on purpose
-//! that the adapter would make are made around it.
+//! Adapter of a node, watched. Its calls must be stored, wanted and allowed. Deliberate mistakes that the adapter would
+//! make are made around it.
 
 use std::future::pending;
 use std::rc::Rc;
@@ -27,7 +27,7 @@ use crate::node::{CallUnderWay, Fuse};
 use crate::planted::{self, Mistake};
 use crate::world::World;
 
-/// A factory of adapters, and what it builds.
+/// Factory of watched adapters, and the adapters that it builds.
 pub(super) struct Watched {
     pub(super) world: Arc<World>,
     pub(super) fuse: Arc<Fuse>,
@@ -45,7 +45,7 @@ impl AcquirerFactory for Watched {
     }
 
     fn charge_account(&self) -> Option<String> {
-        // Providers of a world have one configuration, and books of their own.
+        // The providers of a world share one configuration, but have separate books.
         let account = self.adapter.charge_account()?;
         Some(format!("{} {account}", self.adapter.spec().name))
     }
@@ -78,7 +78,7 @@ impl AcquirerFactory for Watched {
     fn refund_shows_after_ms(&self, method: Method) -> u64 {
         match (self.adapter.refund_shows_after_ms(method), self.world.mistake) {
             (_, Some(Mistake::RefundShowsAtOnce)) => 0,
-            // The clock that never jumps runs for minutes here: what takes an hour outside has a scale of its own.
+            // The monotonic clock runs only for minutes here, so a period of an hour in production is scaled down.
             (real_ms, _) => real_ms.min(cielo::PIX_REFUND_SHOWS_AFTER_MS),
         }
     }
@@ -126,7 +126,7 @@ impl NoticeReader for Watched {
     }
 }
 
-/// A reader of lists, which may be made to err.
+/// Reader of lists, which may be made to err.
 struct WatchedList {
     world: Arc<World>,
     reader: Rc<dyn ListReader>,
@@ -167,7 +167,8 @@ struct WatchedAcquirer {
 }
 
 impl WatchedAcquirer {
-    /// A call is made: where an operator had the acquirer drained none is. Whether one is wanted is judged on the wire.
+    /// Checks a call that is made: none may go to an acquirer that an operator drained. The wire checks whether the
+    /// counterparty wants calls.
     fn check_call(&self, method: Method) -> CallUnderWay {
         let name = self.provider.name();
         let place = self.fuse.place();
@@ -181,7 +182,7 @@ impl WatchedAcquirer {
         call
     }
 
-    /// Returns the result of a call, or `None` just before its node would give it up.
+    /// Returns the result of a call, or `None` just before the node's time-out.
     async fn in_time<T>(&self, call: impl Future<Output = T>) -> Option<T> {
         let time_out = Duration::from_millis(self.provider.spec().time_out_ms - 1);
         let waits_until = call_time::waits_until().unwrap_or_else(Instant::now);

@@ -1,4 +1,4 @@
-//! The network between a node's adapter and its counterparty: it loses requests and answers, and holds them up.
+//! Network between a node's adapter and its counterparty. It loses requests and answers, and delays them.
 
 use std::future::pending;
 use std::rc::Rc;
@@ -17,26 +17,26 @@ use crate::node::Fuse;
 use crate::planted;
 use crate::world::World;
 
-/// Longest delay of a request after its sender gave it up, in milliseconds.
+/// Longest delay of a request after its sender stopped waiting, in milliseconds.
 const LATE_MS: u64 = 8_000;
-/// Least delay of a card's authorisation after everybody gave it up, in milliseconds.
+/// Least delay of a card's authorisation after all parties gave it up, in milliseconds.
 const VERY_LATE_MS: u64 = 120_000;
 /// Statuses of answers that fail before anything was done.
 const ERRORS_BEFORE: [u16; 4] = [500, 502, 503, 408];
 /// Statuses of answers that fail although the request was done.
 const ERRORS_AFTER: [u16; 3] = [500, 502, 504];
 
-/// The wire from one node to one counterparty.
+/// Connection from one node to one counterparty.
 #[derive(Clone)]
 pub(super) struct Wire {
     pub(super) world: Arc<World>,
     pub(super) fuse: Arc<Fuse>,
     pub(super) provider: Arc<Provider>,
-    /// Until when the counterparty wants no calls of this node, which knows it.
+    /// Moment until which the counterparty accepts no calls from this node, as reported to the node.
     throttled: Throttled,
 }
 
-/// A moment that a node and its wire share.
+/// Moment that a node and its wire share.
 type Throttled = Arc<Mutex<Option<Instant>>>;
 
 impl Wire {
@@ -57,7 +57,7 @@ impl ExchangeFactory for Wire {
 #[async_trait(?Send)]
 impl Exchange for Wire {
     async fn send(&self, request: Request) -> Result<Response, Failure> {
-        // What only reads changes nothing outside: to die before it is to die at the gate before.
+        // A request that only reads changes nothing outside: a death before it equals a death at the previous gate.
         let changes = request.verb != Verb::Get && !self.provider.is_for_a_token(&request);
         self.gate(changes, "request").await;
         self.check_wanted(&request);
@@ -103,7 +103,7 @@ impl Wire {
         Ok(Response { status, headers, body })
     }
 
-    /// The way there: what went wrong with it, before anything was done.
+    /// Simulates the way to the counterparty. Returns the failure that occurred before anything was done, if any.
     async fn reach(&self, request: &Request) -> Option<Result<Response, Failure>> {
         let world = &self.world;
         assert!(!world.strikes(Fault::BankPanic), "the adapter panics");
@@ -136,10 +136,10 @@ impl Wire {
         None
     }
 
-    /// No request leaves while the counterparty wants none, however long it had waited to leave.
+    /// Checks that no request leaves while the counterparty accepts none, however long it had waited.
     fn check_wanted(&self, request: &Request) {
         let is_held = self.throttled.lock().unwrap().is_some_and(|until| Instant::now() < until);
-        // A mistake may swallow the answer that fewer are wanted.
+        // A mistake may swallow the answer that asks for fewer calls.
         let is_ours = self.world.mistake.is_none() && !self.fuse.is_dead();
         if is_held && is_ours && !self.provider.is_for_a_token(request) {
             let name = self.provider.name();
@@ -152,7 +152,8 @@ impl Wire {
         Duration::from_millis(self.provider.spec().time_out_ms)
     }
 
-    /// Some requests arrive when their sender has given them up: after a moment, or after everybody has.
+    /// Delays some requests until after their sender stopped waiting. They arrive a moment later, or after all parties
+    /// gave them up.
     async fn come_late(&self, request: &Request) {
         let world = &self.world;
         if let Some(id) = self.provider.only_authorises(request)
@@ -181,7 +182,7 @@ impl Wire {
                 drop(wire.provider.handle(&wire.world, &request));
             };
             if within_ms.is_some() {
-                // Minutes, and not the hours that are skipped when nothing is due.
+                // This takes minutes, not the hours that are skipped when nothing is due.
                 world.errand_of_notice(arrival);
             } else {
                 world.errand(arrival);
@@ -191,7 +192,7 @@ impl Wire {
         }
     }
 
-    /// It was done, but what comes back does not say so.
+    /// Returns an answer that does not show that the request was done.
     fn spoil(&self) -> Result<Response, Failure> {
         let chance = &self.world.chance;
         match chance.between(0, 2) {
@@ -202,7 +203,7 @@ impl Wire {
     }
 }
 
-/// The address without its host.
+/// Returns the address without its host.
 pub(super) fn path(request: &Request) -> &str {
     let whole = request.url.as_str();
     let from_host = whole.split_once("://").map_or(whole, |(_, rest)| rest);

@@ -1,5 +1,5 @@
-//! Judge of whether comparisons found what differs and nothing else. Goes by what came in at the bank, and by the
-//! errors of its list. Knows nothing of how the service compares.
+//! Judge of whether comparisons found every difference and nothing else. Uses the money that came in at the bank, and
+//! the errors of its list. Knows nothing of how the service compares.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::party::Party;
 use crate::provider::{Received, Returned, Slip};
 use crate::world::World;
 
-/// Largest difference between the times of two nodes, in milliseconds.
+/// Largest difference between the clocks of two nodes, in milliseconds.
 const CLOCKS_MS: u64 = 2 * 3_600_000;
-/// Longest time until a missing Pix counts as missed, with the time of the comparison itself.
+/// Longest time in milliseconds until a missing Pix counts as missed, including the comparison.
 const MISSED_AFTER_MS: u64 = MARGIN_MS + 5 * 60_000;
 
-/// The day in Brasília on which a transfer with this name was made.
+/// Returns the day in Brasília on which a transfer with this id was made.
 pub(super) fn day_of(end_to_end_id: &str) -> NaiveDate {
     let minute = NaiveDateTime::parse_from_str(end_to_end_id.get(9..21).unwrap(), "%Y%m%d%H%M").unwrap();
     Timestamp::from_millis(minute.and_utc().timestamp_millis()).sao_paulo_date()
@@ -37,9 +37,9 @@ pub(crate) fn check(world: &World) {
         let begins = first_day(world, bank);
         for one in &received {
             let of_it = lines.remove(&one.end_to_end_id).unwrap_or_default();
-            // A list that was never compared begins with the last day: one whose bank was gone until then, too. An
-            // operator's comparison of a day before that is the operator's: one that failed, or could not settle all
-            // lines, says so, and asks to be run again.
+            // A list that was never compared begins with the last day. So does one whose bank was gone until then. An
+            // operator's comparison of an earlier day is the operator's own. If it failed or could not settle all
+            // lines, it reports that, and asks to be run again.
             let is_unsettled =
                 of_it.iter().all(|stored| stored.judged.as_ref().is_none_or(|one| !one.is_final));
             let is_before = is_unsettled && begins.is_some_and(|first| day_of(&one.end_to_end_id) < first);
@@ -54,14 +54,14 @@ pub(crate) fn check(world: &World) {
     check_exceptions(world);
 }
 
-/// The first day on which a bank's list was ever compared at night.
+/// Returns the first day for which a bank's list was ever compared at night.
 fn first_day(world: &World, bank: &Party) -> Option<NaiveDate> {
     let source = Source::list_of(bank.name());
     let records = world.store.lock();
     records.runs.keys().filter(|(of, _)| *of == source).map(|(_, day)| *day).min()
 }
 
-/// The lines of a bank by the Pix that they are about.
+/// Returns the lines of a bank, by the Pix that they are about.
 fn lines_of(world: &World, bank: &Party) -> BTreeMap<String, Vec<StoredLine>> {
     let mut lines: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for stored in world.store.lock().lines.values() {
@@ -86,12 +86,13 @@ fn check_pix(world: &World, bank: &Party, received: &Received, lines: &[StoredLi
     let is_listed = received.slip != Some(Slip::LeftOut);
     let expected = expected_of_pix(world, bank, received, payment.as_ref());
     let is_right = match (is_listed, expected) {
-        // What its bank concluded without any money differs until the bank shows the money, and was reported as that.
+        // A charge that its bank concluded without any money differs until the bank shows the money, and was reported
+        // as such.
         (_, Some(LineVerdict::Matched)) if found == [Some(LineVerdict::Different)] => {
             received.id.is_some_and(|id| was_concluded_without_money(world, id))
         }
         (_, Some(expected)) => found == [Some(expected)],
-        // It is about to be missed, or nobody misses it.
+        // It will be missed soon, or it is never missed.
         (false, None) => found.is_empty() || found == [Some(LineVerdict::MissingThere)],
         (true, None) => false,
     };
@@ -105,13 +106,13 @@ fn check_pix(world: &World, bank: &Party, received: &Received, lines: &[StoredLi
     }
 }
 
-/// Returns true if operators were told that the bank takes no more money for a charge, and shows none.
+/// Returns true if operators have a report that the bank takes no more money for a charge. The bank shows none.
 fn was_concluded_without_money(world: &World, id: TransactionId) -> bool {
     let told = format!("{id}:amount_mismatch:concluded");
     world.store.lock().exceptions.iter().any(|exception| exception.id.starts_with(&told))
 }
 
-/// The verdict that must be there; none where none is certain.
+/// Returns the verdict that must be there, or `None` if none is certain.
 fn expected_of_pix(
     world: &World,
     bank: &Party,
@@ -136,14 +137,14 @@ fn expected_of_pix(
 fn is_missed(world: &World, bank: &Party, payment: &Payment) -> bool {
     let paid_at = payment.state.paid_at.unwrap();
     let transferred = payment.state.end_to_end_id.as_deref().map(day_of).unwrap();
-    // Its day is compared once, in its night.
+    // Its day is compared once, in its own night.
     let latest = turn_of(transferred).unwrap();
-    // By a clock that is ahead its day is compared before it has ended, and perhaps before it was paid.
+    // By a clock that is ahead, its day is compared before it has ended, perhaps before it was paid.
     let is_told = paid_at.plus_ms(CLOCKS_MS) < latest && !world.faults.has_struck(Fault::ClockJumps);
     is_told && payment.acquirer() == Some(bank.name()) && paid_at.plus_ms(MISSED_AFTER_MS) < world.clock.now()
 }
 
-/// Checks that all money of a Pix that went back is there, once each.
+/// Checks that each refund and chargeback of a Pix has exactly one line.
 fn check_returned(
     world: &World,
     bank: &Party,
@@ -165,7 +166,7 @@ fn check_returned(
         (Some(Slip::RefundsHidden), Some(payment)) => {
             let missing: Vec<_> =
                 with(LineVerdict::MissingThere).into_iter().filter(|(one, _)| !one.is_disputed).collect();
-            // Its day is compared once, in its night.
+            // Its day is compared once, in its own night.
             let night = turn_of(day_of(&received.end_to_end_id)).unwrap();
             let is_late = payment.state.updated_at.plus_ms(CLOCKS_MS) < night;
             found == missing || (found.is_empty() && !is_late) || is_odd
@@ -194,11 +195,11 @@ fn told(stored: &StoredLine) -> Returned {
     Returned { amount: stored.line.gross, is_disputed }
 }
 
-/// Whatever differs is reported once; what matches is not, unless its bank did not answer for half a day. By a clock that
-/// is behind, a list is older than what was paid before it was read.
+/// Checks that every difference is reported once. No match is reported, unless its bank was silent for half a day. With
+/// a clock that is behind, a list may be older than money paid before it was read.
 fn check_exceptions(world: &World) {
     let records = world.store.lock();
-    // A list that is behind misses what it will have.
+    // A list with a lag lacks entries that it will have.
     let lists_lag = world.banks.iter().any(|bank| bank.view().lists_lag_ms > 0);
     let is_out_of_step = world.faults.has_struck(Fault::ClockJumps);
     let mut violations = Vec::new();
@@ -211,7 +212,7 @@ fn check_exceptions(world: &World) {
         match (stored.verdict(), reported) {
             (Some(LineVerdict::Matched), Some(exception)) => {
                 let given_up_at = stored.imported_at.plus_ms(ASKED_FOR_MS);
-                // What was forgotten was nobody's until its merchant asked again.
+                // A forgotten payment was unknown until its merchant repeated the request.
                 let was_forgotten = world.installation.was_restored();
                 if !is_out_of_step && !lists_lag && !was_forgotten && exception.reported_at < given_up_at {
                     violations.push(format!("{id} is reported, and matches: {}", exception.detail));
@@ -235,7 +236,7 @@ fn check_exceptions(world: &World) {
     violations.into_iter().for_each(|violation| world.violation(violation));
 }
 
-/// Digest that tells one finding about a line from another.
+/// Returns true if a text is a digest, which distinguishes findings about one line.
 fn is_digest(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -1,5 +1,5 @@
-//! Judge of whether payments went the way that was wished. Goes by the wishes, by what the payments' records say, and
-//! by the banks' own books. Knows nothing of how the service plans.
+//! Judge of whether payments followed the requested routes. Uses the wishes, the payments' records and the banks' own
+//! books. Knows nothing of how the service plans.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,10 +16,10 @@ use super::{Place, Routes, Wish, name_of};
 use crate::chance::Fault;
 use crate::world::World;
 
-/// Tolerance of the windows in which tries are counted, as a try arrives after it was decided.
+/// Tolerance of the windows in which tries are counted, as a try arrives after the decision.
 const TOLERANCE_MS: u64 = 15 * 60_000;
 
-/// Brasília is three hours behind.
+/// Offset of Brasília, which is three hours behind UTC.
 const BEHIND_MS: i64 = 3 * 3_600_000;
 
 /// Tries of cards as the banks saw them arrive.
@@ -48,7 +48,7 @@ fn key(card: &MaskedCard) -> String {
     format!("{}{}", card.first_digits, card.last_digits)
 }
 
-/// Returns true if it went to a further bank after a decline.
+/// Returns true if the payment went to another bank after a decline.
 pub(crate) fn is_tried_further(payment: &Payment) -> bool {
     payment.state.attempts.iter().any(|attempt| attempt.decline.is_some())
 }
@@ -67,14 +67,14 @@ pub(crate) fn check(world: &World) {
         check_rule(world, &routes, payment);
         check_considered(world, &routes, payment);
         check_order(world, &routes, payment);
-        // What became of an earlier try may have been forgotten with the store's last hour.
+        // The outcome of an earlier try may have been lost with the store's last hour.
         if !world.installation.was_set_back(payment.id) {
             check_further(world, payment);
         }
         if !world.installation.was_restored() {
             check_limits(world, payment);
         }
-        // Who paid, and so who is the same payer, can't be told any more.
+        // The payer of an erased payment is no longer known, nor which other payments have the same payer.
         if routes.is_sticky && !routes.prefers_net && !payment.is_erased() {
             sticky.push(payment.as_ref());
         }
@@ -82,18 +82,18 @@ pub(crate) fn check(world: &World) {
     check_sticky(world, sticky.into_iter());
 }
 
-/// The one who was looked at.
+/// Returns the acquirers that were considered.
 fn considered(payment: &Payment) -> BTreeSet<AcquirerName> {
     payment.considered.iter().map(|one| one.acquirer.clone()).collect()
 }
 
-/// Acquirers that are configured and take the method.
+/// Returns the acquirers that are configured and take the method.
 fn takers(world: &World, routes: &Routes, payment: &Payment) -> BTreeSet<AcquirerName> {
     let configured = routes.configured(world.banks.len()).map(|bank| &world.banks[bank]);
     configured.filter(|bank| bank.takes(payment.method())).map(|bank| bank.name().clone()).collect()
 }
 
-/// The wish that decides about a payment, with its place: the first that holds.
+/// Returns the wish that decides about a payment, with its place: the first that matches.
 fn wish<'a>(world: &World, routes: &'a Routes, payment: &Payment) -> Option<(usize, &'a Wish)> {
     let method = payment.method();
     let local_ms = payment.created_at.millis() - BEHIND_MS;
@@ -136,8 +136,8 @@ fn place(world: &World, name: &AcquirerName) -> Place {
     world.banks.iter().position(|bank| bank.name() == name).unwrap()
 }
 
-/// Everybody who takes the method was looked at, nobody else; where a rule stops nobody else may have it; and nobody got
-/// it who may not.
+/// Checks that exactly the acquirers that take the method were considered. Where a rule stops, no other acquirer is
+/// eligible. No ineligible acquirer was used.
 fn check_considered(world: &World, routes: &Routes, payment: &Payment) {
     let id = payment.id;
     let wish = wish(world, routes, payment).map(|(_, wish)| wish);
@@ -162,7 +162,8 @@ fn check_considered(world: &World, routes: &Routes, payment: &Payment) {
     }
 }
 
-/// Of those that were well: who is named comes first, then by priority, or by what is expected to be left.
+/// Checks the order of the healthy acquirers. Named ones come first; the others follow by priority or by expected net
+/// amount.
 fn check_order(world: &World, routes: &Routes, payment: &Payment) {
     let wish = wish(world, routes, payment).map(|(_, wish)| wish);
     let considered = payment.considered.iter().enumerate();
@@ -206,7 +207,8 @@ fn fee(routes: &Routes, bank: Place, payment: &Payment) -> i128 {
     fee.map_or(0, |fee| (cents * i128::from(fee.basis_points) + 5_000) / 10_000 + i128::from(fee.fixed))
 }
 
-/// After a decline at most one further bank, where the rule wants it, and never after one that is final.
+/// Checks that a decline leads to at most one further bank. The rule must require it, and the decline must not be
+/// final.
 fn check_further(world: &World, payment: &Payment) {
     let id = payment.id;
     let attempts = &payment.state.attempts;
@@ -238,7 +240,7 @@ fn check_further(world: &World, payment: &Payment) {
     }
 }
 
-/// A bank whose issuer declined was the last one.
+/// Checks that a bank whose issuer declined was the last one.
 fn check_nobody_after_a_decline(world: &World, payment: &Payment) {
     let id = payment.id;
     let attempts = &payment.state.attempts;
@@ -246,7 +248,7 @@ fn check_nobody_after_a_decline(world: &World, payment: &Payment) {
     for attempt in earlier {
         let account = world.banks[place(world, &attempt.acquirer)].account(world, id);
         let is_elsewhere = Some(&attempt.acquirer) != payment.acquirer();
-        // What arrived after everybody had given it up was declined to nobody.
+        // The decline of a charge that arrived after all parties gave it up reached no one.
         let was_lost = world.faults.has_struck(Fault::BankLateArrival);
         if is_elsewhere && !was_lost && account.is_some_and(|account| account.declined_as.is_some()) {
             world.violation(format!("{id} went on from {} as if nobody had declined it", attempt.acquirer));
@@ -254,7 +256,7 @@ fn check_nobody_after_a_decline(world: &World, payment: &Payment) {
     }
 }
 
-/// Returns the tries that the brands allow for one card: in 24 hours, and in 30 days.
+/// Returns the number of tries that the brands allow for one card in 24 hours and in 30 days.
 fn limits(brand: Brand) -> Option<(usize, usize)> {
     match brand {
         Brand::Visa | Brand::Elo => Some((usize::MAX, 15)),
@@ -264,10 +266,10 @@ fn limits(brand: Brand) -> Option<(usize, usize)> {
 }
 
 /// Checks that a card had been tried less often than its brand allows when its payment went further. Counts the tries
-/// that the banks had seen before the payment was created, which were surely stored by then, and its own first try.
-/// (What leaves may arrive much later.)
+/// that the banks had seen before the payment was created, which were certainly stored by then, and its own first try.
+/// (A call may arrive much later than it is sent.)
 fn check_limits(world: &World, payment: &Payment) {
-    // By a clock that is ahead or behind the windows are others.
+    // With a clock that is ahead or behind, the windows differ.
     if !is_tried_further(payment) || world.faults.has_struck(Fault::ClockJumps) {
         return;
     }
@@ -285,7 +287,7 @@ fn check_limits(world: &World, payment: &Payment) {
     }
 }
 
-/// The same payer meets the same bank where all were well.
+/// Checks that the same payer gets the same bank where all were healthy.
 fn check_sticky<'a>(world: &World, payments: impl Iterator<Item = &'a Payment>) {
     let mut ways: BTreeMap<_, Vec<&AcquirerName>> = BTreeMap::new();
     for payment in payments {
@@ -296,7 +298,7 @@ fn check_sticky<'a>(world: &World, payments: impl Iterator<Item = &'a Payment>) 
         }
         let way: Vec<_> = payment.considered.iter().map(|one| &one.acquirer).collect();
         let payer = payment.order.payer.document.as_str();
-        // Of one version there may be several, where an acquirer was gone for a while.
+        // One version may have several sets of acquirers, if one of them was not configured for a while.
         let those = (payment.routed.version.as_ref().map(Version::as_str), considered(payment));
         let known = ways
             .entry((payment.method().label(), &payment.routed.rule, payer, those))

@@ -1,4 +1,4 @@
-//! The store as one node reaches it: through a network that loses things, until the node dies.
+//! Store as one node reaches it: through a network that loses calls and replies, until the node dies.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -16,26 +16,26 @@ use crate::node::Fuse;
 use crate::planted::{self, Mistake};
 use crate::world::World;
 
-/// Least and greatest delay of a commit that lands after its writer gave up, in milliseconds.
+/// Least and greatest delay in milliseconds of a commit that lands after its writer stopped waiting.
 const LATE_MS: (u64, u64) = (50, 9_000);
 
-/// One node's connection to the store.
+/// Connection of one node to the store.
 pub(crate) struct NodeStore {
     world: Arc<World>,
     fuse: Arc<Fuse>,
-    /// Number of times that the store had been put back when this node began.
+    /// Number of times that the store had been restored when this node started.
     restores: u64,
-    /// Says whether something beside the actors writes here. What it hears of a broken store they don't hear.
+    /// True if something other than the actors writes here. The actors do not learn of a broken store that it meets.
     is_beside: bool,
 }
 
 impl NodeStore {
-    /// The store, seen from one node.
+    /// Opens the store as one node sees it.
     pub(crate) fn open(world: &Arc<World>, fuse: &Arc<Fuse>) -> Arc<dyn WholeStore> {
         Self::seen(world, fuse, false)
     }
 
-    /// The same, for what the node does beside its actors.
+    /// Opens the same store, for work of the node beside its actors.
     pub(crate) fn beside(world: &Arc<World>, fuse: &Arc<Fuse>) -> Arc<dyn WholeStore> {
         Self::seen(world, fuse, true)
     }
@@ -64,8 +64,8 @@ impl NodeStore {
         Ok(())
     }
 
-    /// Writes that a dead process had under way with its own embedded store die with it, and what was sent to a store
-    /// that is another one since arrives nowhere.
+    /// Returns true if a write arrives nowhere. A dead process takes its writes to its own embedded store with it. The
+    /// store may also have been replaced since.
     fn is_gone(&self) -> bool {
         self.was_replaced() || self.world.store.is_embedded() && self.fuse.is_dead()
     }
@@ -78,7 +78,7 @@ impl NodeStore {
         self.world.store.apply(&self.world, &planted::written(&self.world, self.fuse.place(), write))
     }
 
-    /// A service that does not wait for its store.
+    /// Acknowledges a batch before it is written, as a service that does not wait for its store does.
     fn commit_behind(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
         let (store, batch) =
             (Self { world: Arc::clone(&self.world), fuse: Arc::clone(&self.fuse), ..*self }, batch.to_vec());
@@ -97,7 +97,7 @@ impl NodeStore {
         batch.iter().map(|write| self.apply_one(write)).collect()
     }
 
-    /// A batch whose reply does not come: it lands after a while, or never.
+    /// Applies a batch whose reply does not come: after a while, or never.
     fn apply_late(&self, batch: &[Write]) {
         let world = Arc::clone(&self.world);
         let batch = batch.to_vec();
@@ -168,7 +168,8 @@ impl Connection for NodeStore {
         call: &'static str,
         query: impl FnOnce(&Records) -> Result<T, StoreError> + Send,
     ) -> Result<T, StoreError> {
-        // No world is upgraded, and nothing hangs on this call: its faults would only be other dice for every seed.
+        // No world is upgraded, and nothing depends on this call: its faults would only change the random numbers of
+        // every seed.
         if call != "follow_form" {
             self.reach().await?;
         }
@@ -180,7 +181,7 @@ impl Connection for NodeStore {
         call: &'static str,
         change: impl FnOnce(&mut Records) -> Result<T, StoreError> + Send,
     ) -> Result<T, StoreError> {
-        // It tells when its node was seen, and that is not hours ago when it arrives.
+        // The call reports when its node was seen, and must not arrive hours later.
         let _telling = (call == "put_node").then(|| self.fuse.call());
         self.fuse.gate(call).await;
         self.reach().await?;
