@@ -350,8 +350,8 @@ struct Tally {
 }
 
 /// Runs a death at one in this many points of the courses whose name contains this text. Returns true if nothing was
-/// lost at any.
-pub(crate) fn run(only: &str, one_in: u64, jobs: u64) -> bool {
+/// lost at any. With `tells_story`, prints everything that happens at each point that fails.
+pub(crate) fn run(only: &str, one_in: u64, tells_story: bool, jobs: u64) -> bool {
     let ways: Vec<_> = WAYS.iter().filter(|way| way.name.contains(only)).collect();
     let runs: Vec<_> =
         (0..ways.len()).flat_map(|way| FAULTS.iter().map(move |faults| (way, *faults))).collect();
@@ -372,7 +372,10 @@ pub(crate) fn run(only: &str, one_in: u64, jobs: u64) -> bool {
                     let Some((way, faults)) = runs.get(number) else { break };
                     let step = usize::try_from(one_in).unwrap();
                     let skipped = number % step;
-                    if sender.send(die_everywhere(*way, ways[*way], faults, skipped, step)).is_err() {
+                    if sender
+                        .send(die_everywhere(*way, ways[*way], faults, skipped, step, tells_story))
+                        .is_err()
+                    {
                         break;
                     }
                 }
@@ -395,24 +398,33 @@ pub(crate) fn run(only: &str, one_in: u64, jobs: u64) -> bool {
 
 /// Runs one course with its faults once without a death, and once with a death at each selected gate. The first
 /// `skipped` gates are left out, and then every `step`-th one is selected.
-fn die_everywhere(place: usize, way: &Way, faults: &[Fault], skipped: usize, step: usize) -> Tally {
-    let whole = live(way, faults, None);
+fn die_everywhere(
+    place: usize,
+    way: &Way,
+    faults: &[Fault],
+    skipped: usize,
+    step: usize,
+    tells_story: bool,
+) -> Tally {
+    let whole = live(way, faults, None, false);
     let mut tally = Tally { way: place, points: 0, failures: Vec::new() };
     if !whole.violations.is_empty() {
         tally.failures.push(format!("{}, {faults:?}, without a death: {:#?}", way.name, whole.violations));
     }
     for gate in (1..=whole.gates).skip(skipped).step_by(step) {
         tally.points += 1;
-        let violations = live(way, faults, Some(gate)).violations;
+        let violations = live(way, faults, Some(gate), false).violations;
         if !violations.is_empty() {
-            tally.failures.push(format!("{}, {faults:?}, dead at gate {gate}: {violations:#?}", way.name));
+            let story = if tells_story { live(way, faults, Some(gate), true).trace } else { String::new() };
+            let name = way.name;
+            tally.failures.push(format!("{story}{name}, {faults:?}, dead at gate {gate}: {violations:#?}"));
         }
     }
     tally
 }
 
 /// Runs one payment on one node, which dies at a gate and is restarted.
-fn live(way: &Way, faults: &[Fault], dies_at: Option<u64>) -> Outcome {
+fn live(way: &Way, faults: &[Fault], dies_at: Option<u64>, wants_trace: bool) -> Outcome {
     let declined = if way.goes_further { &[Fault::BankDeclines][..] } else { &[] };
     life::live(async || {
         let setting = Setting {
@@ -424,7 +436,7 @@ fn live(way: &Way, faults: &[Fault], dies_at: Option<u64>) -> Outcome {
             changes_keys: false,
             plan: Plan::default(),
             faults: Faults::planned(&[declined, faults].concat()),
-            wants_trace: false,
+            wants_trace,
             mistake: None,
         };
         let world = World::new(7, setting);

@@ -89,6 +89,9 @@ enum What {
         /// One in this many points, starting at a different one for each course and fault.
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
         one_in: u64,
+        /// Print everything that happens at each point that fails.
+        #[arg(long)]
+        story: bool,
         /// Threads.
         #[arg(long, default_value_t = 2)]
         jobs: u64,
@@ -110,7 +113,7 @@ fn main() -> ExitCode {
     let is_good = match Options::parse().what {
         What::Seeds { from, count, jobs } => campaign::run(from, count, jobs),
         What::Seed { seed } => campaign::tell(seed),
-        What::CrashPoints { only, one_in, jobs } => crash_points::run(&only, one_in, jobs),
+        What::CrashPoints { only, one_in, story, jobs } => crash_points::run(&only, one_in, story, jobs),
         What::Planted { only, jobs } => planted::run(&only, jobs),
     };
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
