@@ -112,13 +112,13 @@ enum Command {
     Load(load::LoadCommand),
     /// Back up the embedded store while the service runs
     Backup(backup::BackupCommand),
-    /// Look at the store, and upgrade its stored form
+    /// Inspect the store, and upgrade its stored form
     #[command(subcommand)]
     Store(store::StoreCommand),
     /// Erase the personal data of payers of finished payments
     #[command(subcommand)]
     Privacy(privacy::PrivacyCommand),
-    /// Read the files that banks return about boletos (CNAB)
+    /// Read banks' return files for boletos (CNAB)
     #[command(subcommand)]
     Cnab(cnab::CnabCommand),
     /// Explain which acquirer payments would go to, and why
@@ -126,7 +126,7 @@ enum Command {
     Routing(routing::RoutingCommand),
     /// Compare acquirers' lists or banks' return files with the payments
     Reconcile(reconcile::ReconcileCommand),
-    /// Check configuration, store, clock, acquirers and secrets, and say how to fix what is wrong
+    /// Check configuration, store, clock, acquirers and secrets, and suggest a fix for each problem
     Doctor(doctor::DoctorCommand),
     /// Print a shell completion script
     Completions(manual::CompletionsCommand),
@@ -139,7 +139,9 @@ pub fn main() -> ExitCode {
     // Wrong usage, `--help` and `--version` end here, with exit codes 2, 0 and 0.
     let cli = Cli::try_parse().unwrap_or_else(|error| load::with_variables(with_way_to_key(error)).exit());
     if let Err(error) = core_dumps::forbid_files() {
-        output::note(&format!("a core may be dumped, with what is in memory: {error}"));
+        output::note(&format!(
+            "core dumps could not be disabled, and may contain secrets from memory: {error}"
+        ));
     }
     match System::new().block_on(run(cli.command)) {
         Ok(()) => ExitCode::SUCCESS,

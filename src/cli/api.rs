@@ -113,7 +113,7 @@ impl Api {
     pub(super) async fn exchange(&self, what: &str, call: ApiRequest<'_>) -> Result<String, FailedCall> {
         if !may_be_key(&self.key) {
             // The key itself is not printed: it is secret, even if it is malformed.
-            let why = "the key has a character that no key has, such as a quotation mark or a blank; set QUITA_KEY again";
+            let why = "the key contains an invalid character, such as a quotation mark or a space; set QUITA_KEY again";
             return Err(FailedCall { failure: Failure::usage(why), passes: false });
         }
         let url = self.place(&call.path, &call.query);
@@ -171,7 +171,7 @@ fn note_headers(headers: &HeaderMap) {
         output::note(&format!("The service does not know these names, and ignored them: {names}"));
     }
     if text("idempotency-replayed").is_some() {
-        output::note("An earlier request had this idempotency key: this is what became of that one.");
+        output::note("An earlier request used this idempotency key: this is its result.");
     }
 }
 

@@ -23,9 +23,9 @@ use quita_services::audit::AuditDraft;
 pub(super) enum ApplicationsCommand {
     /// List a merchant's applications, with the endpoints of their webhooks and the origins of their pages
     List(ListApplications),
-    /// Set where the events of payments go that are created without postbackUrl; those that exist keep theirs
+    /// Set the webhook URL of payments created without postbackUrl; existing payments keep theirs
     SetWebhook(SetWebhook),
-    /// Print the origins of the pages that may ask for tokens of cards, or set them
+    /// Print or set the origins of the pages that may request card tokens
     Origins(SetOrigins),
 }
 
@@ -62,7 +62,7 @@ pub(super) struct SetWebhook {
 pub(super) struct SetOrigins {
     #[command(flatten)]
     application: ApplicationArgs,
-    /// All origins, comma-separated, such as https://shop.example.com; empty takes all away
+    /// All origins, comma-separated, such as https://shop.example.com; empty removes all
     #[arg(long, value_name = "ORIGIN,…")]
     set: Option<String>,
     #[command(flatten)]
@@ -83,12 +83,12 @@ async fn list(ListApplications { merchant, json, store }: ListApplications) -> R
     opened.names().require_merchant(&merchant).await?;
     let applications = opened.access().applications(&merchant).await?;
     if applications.is_empty() {
-        output::note("The merchant has no application; `quita keys create --merchant NAME` makes one.");
+        output::note("The merchant has no application; `quita keys create --merchant NAME` creates one.");
     }
     if json {
         return output::json(&applications.iter().map(ListedApplication::of).collect::<Vec<_>>());
     }
-    let headers = ["APPLICATION", "TITLE", "MADE", "WEBHOOK TEST", "WEBHOOK LIVE", "ORIGINS"];
+    let headers = ["APPLICATION", "TITLE", "CREATED", "WEBHOOK TEST", "WEBHOOK LIVE", "ORIGINS"];
     table::print(headers, &applications.iter().map(row).collect::<Vec<_>>())
 }
 
@@ -111,7 +111,7 @@ async fn set_webhook(command: SetWebhook) -> Result<(), Failure> {
     }
     let shown = url.as_deref().map_or_else(|| "none".into(), output::printable);
     output::note(&format!(
-        "Payments that {} creates in {} mode without postbackUrl report to: {shown}.",
+        "Payments that {} creates in {} mode without postbackUrl send their events to: {shown}.",
         output::printable(owner.application.as_str()),
         mode.as_str(),
     ));
@@ -124,7 +124,9 @@ fn read_url(url: String, policy: PostbackPolicy) -> Result<String, Failure> {
         return Err(Failure::usage(BAD_WEBHOOK_URL));
     }
     if holds_card_number(&url) {
-        return Err(Failure::usage("the URL holds what looks like a card number, which is not stored"));
+        return Err(Failure::usage(
+            "the URL contains what looks like a card number, which must not be stored",
+        ));
     }
     Ok(url)
 }
@@ -137,7 +139,7 @@ async fn origins(SetOrigins { application, set, store }: SetOrigins) -> Result<(
     let Some(set) = set else {
         let origins = access.application(&merchant, &application).await?.origins;
         if origins.is_empty() {
-            output::note("No page may ask for tokens of cards yet; --set names the origins that may.");
+            output::note("No page may request card tokens yet; use --set to allow origins.");
         }
         return origins.iter().try_for_each(output::result);
     };

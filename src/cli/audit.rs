@@ -20,19 +20,19 @@ const NAMED: u64 = 20;
 /// Subcommands of `quita audit`.
 #[derive(Debug, Subcommand)]
 pub(super) enum AuditCommand {
-    /// Check from the first entry to the last that none was changed, moved or removed, beside a running service
+    /// Verify that no entry was changed, moved or removed; the service may keep running
     Verify(VerifyLog),
-    /// Print entries as JSON, one a line, the oldest first. They name people: keep them as you keep the store
+    /// Print entries as JSON, one per line, the oldest first. They name people: protect them like the store
     Export(export::ExportLog),
-    /// Note in the log that parts are gone without an entry about it, so that `verify` tells them no more. For parts that
-    /// a version erased before it noted erasures
+    /// Record in the log that parts are missing without an entry about it, so that `verify` no longer reports them. For
+    /// parts erased by a version that did not record erasures
     Accept(accept::Accept),
 }
 
 /// The log to check.
 #[derive(Debug, Args)]
 pub(super) struct VerifyLog {
-    /// The end of the log as an earlier call printed it: it must be in the log still
+    /// End of the log as printed by an earlier call: it must still be in the log
     #[arg(long, value_name = "SEQUENCE:HASH", value_parser = place)]
     continues: Option<ChainPlace>,
     #[command(flatten)]
@@ -85,7 +85,7 @@ async fn key_of(opened: &CommandStore) -> Result<ChainKey, Failure> {
             Err(Failure::failed(format!("{url} has no audit log yet: start the service once.")))
         }
         None => Err(Failure::failed(format!(
-            "{url} has no audit log: nobody ever wrote to it, or its key was deleted."
+            "{url} has no audit log: nothing was ever written to it, or its key was deleted."
         ))),
     }
 }

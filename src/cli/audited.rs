@@ -8,7 +8,7 @@ use quita_services::audit::{Audit, AuditDraft, Initiator};
 pub(super) async fn note(audit: &Audit, draft: AuditDraft) {
     if let Err((entry, error)) = audit.append(&Initiator::command_line(), draft).await {
         output::note(&format!(
-            "It is done, but the audit log does not have it ({error}). Keep this: {} {} {}",
+            "The change is done, but could not be recorded in the audit log ({error}). Keep this: {} {} {}",
             entry.at,
             entry.action.as_str(),
             output::printable(&entry.subject),

@@ -15,8 +15,8 @@ use quita_config::store_url::StoreUrl;
 /// Arguments of `quita backup`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The copy is of one moment, checked, and readable by its owner only. To restore it, stop the \
-                        service, move its store away, and put the copy in its place."
+    after_help = "The copy is consistent, verified, and readable by its owner only. To restore it, stop the \
+                        service, move its store aside, and put the copy in its place."
 )]
 pub(super) struct BackupCommand {
     /// File to create; it must not exist yet
@@ -30,7 +30,8 @@ pub(super) async fn run(command: BackupCommand) -> Result<(), Failure> {
     let database = match StoreUrl::from_settings(store.settings())? {
         StoreUrl::Embedded(database) => database,
         url @ StoreUrl::Mongo(_) => {
-            let why = format!("{url} has backups of its own: a snapshot of its volume, or mongodump --oplog");
+            let why =
+                format!("{url} is backed up by other means: a snapshot of its volume, or mongodump --oplog");
             return Err(Failure::failed(why));
         }
     };

@@ -84,7 +84,7 @@ impl Use {
 }
 
 /// Sentence about a page that waits for a payer without a code to pay.
-const NO_CODE: &str = "The page is pending and has no code to pay: see that its text asks for no money.";
+const NO_CODE: &str = "The page is pending and has no code to pay: check that its text asks for no money.";
 
 /// Commands about the pages of payment links.
 #[derive(Debug, Subcommand)]
@@ -113,9 +113,7 @@ pub(super) async fn run(CheckoutCommand::Verify(VerifyPage { url }): CheckoutCom
     }
     compared?;
     match check.differences.len() {
-        0 => {
-            output::result(&format!("Headers and {} scripts are as this version serves them.", check.scripts))
-        }
+        0 => output::result(&format!("Headers and {} scripts match this version.", check.scripts)),
         1 => Err(Failure::failed("1 difference")),
         count => Err(Failure::failed(format!("{count} differences"))),
     }
@@ -155,13 +153,13 @@ impl PageComparison {
         let mut files = BTreeSet::new();
         for language in LANGUAGES {
             let findings = self.page(language).await?;
-            let of_host = |host| format!("A payer may go on at {host}: see that it is the shop's.");
+            let of_host = |host| format!("A payer can continue at {host}: check that it is the shop's.");
             self.sentences.extend(findings.goes_on_at.map(of_host));
             // A PIX or a boleto waits with its code. Without one, a text may tell payers to pay elsewhere.
             if findings.status.as_deref() == Some(Status::Pending.as_str()) && findings.codes.is_empty() {
                 self.sentences.insert(NO_CODE.into());
             }
-            let of_status = |status| format!("The page's status is {status}: see that it is the link's.");
+            let of_status = |status| format!("The page's status is {status}: check that it is the link's.");
             self.sentences.extend(findings.status.map(of_status));
             files.extend(findings.files);
             for code in findings.codes {
@@ -223,7 +221,7 @@ impl PageComparison {
             return Err(Failure::failed(why));
         }
         if page.status != 200 {
-            self.differ(format!("the page answers {}, and not 200", page.status))?;
+            self.differ(format!("the page answers {} instead of 200", page.status))?;
         }
         for difference in headers::differences(&page.headers) {
             self.differ(difference)?;
@@ -286,9 +284,9 @@ impl PageComparison {
         let fetched = self.fetch(url, usage, PORTUGUESE).await?;
         self.scripts = self.scripts.saturating_add(1);
         if fetched.status != 200 {
-            self.differ(format!("{url} answers {}, and not 200", fetched.status))?;
+            self.differ(format!("{url} answers {} instead of 200", fetched.status))?;
         } else if fetched.body != expected.as_bytes() {
-            self.differ(format!("{url} has other contents than in this version"))?;
+            self.differ(format!("{url} has different contents from this version"))?;
         }
         Ok(())
     }
@@ -303,7 +301,7 @@ impl PageComparison {
         let fetched = self.fetch(&url, Use::Data, PORTUGUESE).await?;
         let hashes: Option<BTreeMap<String, String>> = serde_json::from_slice(&fetched.body).ok();
         if fetched.status != 200 || hashes != Some(card_script_hashes()) {
-            self.differ(format!("{url} has other hashes than in this version"))?;
+            self.differ(format!("{url} has different hashes from this version"))?;
         }
         Ok(())
     }

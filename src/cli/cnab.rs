@@ -27,8 +27,8 @@ pub(super) enum CnabCommand {
 /// Arguments of `quita cnab read`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "CNAB 400 of the banks 001, 033, 041, 104, 237, 341 and 756, and CNAB 240 of any. A file that is cut, \
-                  or whose totals do not fit, is refused with the line, and nothing of it is printed."
+    after_help = "CNAB 400 of the banks 001, 033, 041, 104, 237, 341 and 756, and CNAB 240 of any. A file that is \
+                  truncated, or whose totals do not match, is rejected with the line number, and nothing is printed."
 )]
 pub(super) struct ReadReturnFile {
     /// The return file (arquivo retorno)
@@ -49,13 +49,13 @@ pub(super) fn run(command: CnabCommand) -> Result<(), Failure> {
     if printed == checked {
         return Ok(());
     }
-    Err(named("it was changed while it was read: what was printed counts for nothing".into()))
+    Err(named("it was changed while it was read: discard what was printed".into()))
 }
 
 pub(super) fn open(path: &Path) -> Result<File, String> {
     let about = fs::metadata(path).map_err(|error| format!("it can't be opened: {error}"))?;
     if !about.is_file() {
-        return Err("it is no regular file, and a return file is read twice: save it as one".into());
+        return Err("it is not a regular file, and a return file is read twice: save it as one".into());
     }
     File::open(path).map_err(|error| format!("it can't be opened: {error}"))
 }

@@ -92,8 +92,8 @@ async fn stored(config: &Config, running: Option<&RunningService>) -> Vec<Findin
     let now = SystemClock.now();
     let made_at = checks::program_made_at();
     if let Some(mistake) = store::mistake(&config.store) {
-        let text = format!("{} can't be used, since its URI has a mistake: {mistake}", config.store);
-        let misnamed = Finding::fail("store", text, "mend it in the option store or in QUITA_STORE");
+        let text = format!("{} can't be used: its URI is invalid: {mistake}", config.store);
+        let misnamed = Finding::fail("store", text, "correct the option store or QUITA_STORE");
         return vec![misnamed, checks::clock(now, made_at, None)];
     }
     let result = timeout(STORE_TIME_OUT, reach(&config.store)).await;
@@ -125,7 +125,7 @@ async fn stored(config: &Config, running: Option<&RunningService>) -> Vec<Findin
     let store = opened.whole();
     if let StoreUrl::Mongo(_) = config.store {
         findings.extend(nodes::check(&*store).await.unwrap_or_else(|error| {
-            vec![Finding::fail("nodes", format!("they can't be read: {error}"), "fix the store first")]
+            vec![Finding::fail("nodes", format!("the nodes can't be read: {error}"), "fix the store first")]
         }));
     }
     findings.extend(open_payments::missing_acquirers(&*store, config).await);

@@ -35,7 +35,7 @@ pub(super) fn unreachable(url: &Url, error: &SendRequestError) -> String {
     let why = error.to_string();
     // A plaintext server's answer to TLS is not a TLS message.
     let is_plain = url.scheme() == "https" && why.contains("InvalidContentType");
-    let hint = if is_plain { ". It speaks http, and not https" } else { "" };
+    let hint = if is_plain { ". It uses http, not https" } else { "" };
     format!("{url} can't be reached: {why}{hint}")
 }
 

@@ -40,7 +40,7 @@ pub(super) struct CreateKey {
     /// test or live
     #[arg(long, default_value = "test", value_parser = mode)]
     mode: Mode,
-    /// Make a key for pages: it may be public, and can only request tokens of cards
+    /// Create a key for pages: it may be public, and can only request card tokens
     #[arg(long, conflicts_with = "scopes")]
     publishable: bool,
     /// Scopes, comma-separated [default: payments:write,payments:read,webhooks]
@@ -133,7 +133,8 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             if list.json {
                 return output::json(&keys.iter().map(|key| ListedKey::of(key, now)).collect::<Vec<_>>());
             }
-            let headers = ["ID", "MODE", "MERCHANT", "APPLICATION", "SCOPES", "MADE", "LAST USED", "STATE"];
+            let headers =
+                ["ID", "MODE", "MERCHANT", "APPLICATION", "SCOPES", "CREATED", "LAST USED", "STATE"];
             table::print(headers, &keys.iter().map(|key| row(key, now)).collect::<Vec<_>>())?;
         }
         KeysCommand::Revoke(revoke) => {
@@ -143,7 +144,7 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             let key = access.revoke_key(&revoke.key_id).await?;
             let draft = AuditDraft::of(&key.owner.merchant, AuditAction::KeyRevoked, &key.id);
             audited::note(&audit, draft).await;
-            output::note(&format!("Key {} is revoked.", revoke.key_id));
+            output::note(&format!("Key {} was revoked.", revoke.key_id));
         }
     }
     Ok(())
@@ -285,9 +286,9 @@ fn lifetime(text: &str) -> Result<Lifetime, String> {
 }
 
 fn end_in_words(lifetime: Lifetime) -> String {
-    let Some(life) = lifetime.0 else { return "It never ends.".into() };
+    let Some(life) = lifetime.0 else { return "It never expires.".into() };
     let ends = SystemClock.now().plus_ms(millis_in(life));
-    format!("It ends {ends}.")
+    format!("It expires {ends}.")
 }
 
 #[cfg(test)]

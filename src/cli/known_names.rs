@@ -50,7 +50,7 @@ impl KnownNames {
         let name = output::printable(merchant.as_str());
         let advice = match self.similar_merchant(merchant).await? {
             Some(similar) => format!("Did you mean {}?", output::printable(&similar)),
-            None => "`quita keys create --merchant NAME` or `quita users create` makes one.".into(),
+            None => "`quita keys create --merchant NAME` or `quita users create` creates one.".into(),
         };
         Err(Failure::failed(format!("There is no merchant {name} in this store. {advice}")))
     }
@@ -70,7 +70,7 @@ impl KnownNames {
         let [merchant, name] = names;
         let advice = match nearest(application.as_str(), known.iter().map(String::as_str)) {
             Some(similar) => format!("Did you mean {}?", output::printable(similar)),
-            None => "`quita applications list` shows those that there are.".into(),
+            None => "`quita applications list` shows the existing ones.".into(),
         };
         Err(Failure::failed(format!("Merchant {merchant} has no application {name}. {advice}")))
     }

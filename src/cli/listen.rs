@@ -50,10 +50,8 @@ const SHUTDOWN_S: u64 = 1;
 
 /// Arguments of `quita listen`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Set QUITA_SECRET to what `quita secrets show` prints (--mode live for live events), \
-    and signatures are checked."
-)]
+#[command(after_help = "To check signatures, set QUITA_SECRET to what `quita secrets show` prints \
+    (--mode live for live events).")]
 pub(super) struct ListenCommand {
     /// Address to listen on
     #[arg(long, value_name = "ADDRESS", env = "QUITA_RECEIVER_LISTEN", default_value = "127.0.0.1:8090",
@@ -181,7 +179,7 @@ fn secrets(text: &str) -> Result<Vec<WebhookSecret>, Failure> {
     let secrets: Option<Vec<_>> = text.split_whitespace().map(WebhookSecret::parse).collect();
     secrets.ok_or_else(|| {
         Failure::usage(
-            "QUITA_SECRET is no webhook secret; it must be whsec_… as `quita secrets show` prints it",
+            "QUITA_SECRET is not a webhook secret; it must be whsec_… as `quita secrets show` prints it",
         )
     })
 }

@@ -96,12 +96,13 @@ const OPEN_CONNECTIONS: usize = 512;
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
-The payments are made on the sandbox, so a test key is needed; with the scope webhooks a late event is told from a \
-missing one. Set QUITA_SECRET to what `quita secrets show` prints, and signatures are checked. Ctrl-C ends the run \
-with its report, a second Ctrl-C without it.
+The payments are created in the sandbox, so a test key is required. With the scope webhooks, late events are \
+distinguished from missing ones. To check signatures, set QUITA_SECRET to what `quita secrets show` prints. Ctrl-C \
+ends the run with its report, a second Ctrl-C without it.
 
-Exit code 0: every promise was kept, no threshold was crossed. 1: one was, or the load could not be put on, or payments \
-were declined, or could not be judged because the service went away; 2: wrong usage; 130: Ctrl-C.
+Exit code 0: every promise was kept, and no threshold was crossed; 1: a promise was broken, a threshold was crossed, \
+the planned load was not reached, or payments were declined, or could not be judged because the service went away; \
+2: wrong usage; 130: Ctrl-C.
 
 Examples:
   quita load --rate 200 --duration 60s --json load.json --html load.html
@@ -132,7 +133,7 @@ pub(super) struct LoadCommand {
         conflicts_with = "concurrency"
     )]
     rate: Option<NonZeroU32>,
-    /// Closed model: this many clients, each of which waits for its answers [default: 8]
+    /// Closed model: this many clients, each waiting for its answers [default: 8]
     #[arg(long, value_name = "N", env = "QUITA_LOAD_CONCURRENCY", value_parser = plan::clients)]
     concurrency: Option<NonZeroUsize>,
     /// Open model in stages: DURATION:RATE or, for a ramp, DURATION:FROM-TO, with commas between
@@ -150,13 +151,13 @@ pub(super) struct LoadCommand {
     /// Share of each payment method
     #[arg(long, env = "QUITA_LOAD_MIX", default_value = "pix=60,boleto=20,card=20", value_parser = Mix::parse)]
     mix: Mix,
-    /// Share of the events that the receiver answers with 500 when they come first
+    /// Share of the events that the receiver answers with 500 when they first arrive
     #[arg(long, value_name = "P%", env = "QUITA_LOAD_RECEIVER_FAIL", default_value = "0%", value_parser = percentage)]
     receiver_fail: u8,
     /// Time after the last payment in which events may still arrive
     #[arg(long, value_name = "DURATION", env = "QUITA_LOAD_SETTLE", default_value = "30s", value_parser = some_time)]
     settle: Duration,
-    /// Fails the run on a condition such as 'create.p99>50ms'; may be repeated
+    /// Fail the run on a condition such as 'create.p99>50ms'; may be repeated
     #[arg(
         long,
         value_name = "CONDITION",
@@ -174,13 +175,13 @@ pub(super) struct LoadCommand {
         value_parser = ServiceUrlParser
     )]
     metrics: Option<Url>,
-    /// Note that every report shows
+    /// Note to show in every report
     #[arg(long, value_name = "TEXT", env = "QUITA_LOAD_NOTE")]
     note: Option<String>,
-    /// Writes the report as JSON
+    /// Write the report as JSON
     #[arg(long, value_name = "FILE", env = "QUITA_LOAD_JSON")]
     json: Option<PathBuf>,
-    /// Writes the report as one page with plots
+    /// Write the report as one HTML page with plots
     #[arg(long, value_name = "FILE", env = "QUITA_LOAD_HTML")]
     html: Option<PathBuf>,
 }
@@ -188,7 +189,7 @@ pub(super) struct LoadCommand {
 /// Commands instead of a run.
 #[derive(Debug, Subcommand)]
 enum LoadSubcommand {
-    /// Shows two reports of --json beside each other
+    /// Show two reports of --json side by side
     Compare(CompareCommand),
 }
 
@@ -207,9 +208,7 @@ pub(super) async fn run(command: LoadCommand) -> Result<(), Failure> {
         return compare::run(compare);
     }
     let key = command.key.as_deref().ok_or_else(|| {
-        Failure::usage(
-            "A test key is needed: name it with --key or QUITA_KEY. `quita load --help` tells more.",
-        )
+        Failure::usage("A test key is required: pass it with --key or QUITA_KEY. See `quita load --help`.")
     })?;
     preflight::check_key(key)?;
     let secrets = listen::secrets_of_environment()?;
@@ -295,10 +294,10 @@ fn worst_reason(report: &LoadReport) -> String {
     } else if lasts {
         let unjudged = report.verdicts.get(Verdict::Unjudged.as_str()).copied().unwrap_or(0);
         let away = if is_store_away { "The service's store was away" } else { "The service went away" };
-        format!("{away} during the run: {unjudged} of {} payments are not judged.", report.payments)
+        format!("{away} during the run: {unjudged} of {} payments were not judged.", report.payments)
     } else if !report.absences.is_empty() {
         let away = if is_store_away { "The service's store" } else { "The service" };
-        format!("{away} was away for a part of the run.")
+        format!("{away} was away for part of the run.")
     } else {
         // The list starts with the cause of the others.
         report.shortfalls.first().map_or_else(

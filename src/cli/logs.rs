@@ -32,10 +32,9 @@ pub(super) enum LogsCommand {
 /// Choice of refusals.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Shows refusals of the key's merchant and mode, whichever of its keys they came with, and with a test key \
-    the requests that were taken although some of their names are unknown. The service keeps the last hundred of each \
-    for secret keys, and as many for publishable keys, in the memory of the node that answers; the key needs \
-    payments:read."
+    after_help = "Shows refusals for all keys of the key's merchant and mode and, with a test key, requests that were \
+    accepted although some of their names are unknown. The service keeps the last hundred of each for secret keys, and \
+    as many for publishable keys, in the memory of the node that answers. The key needs payments:read."
 )]
 pub(super) struct Tail {
     /// Number of earlier refusals to print first, 0 to 400
@@ -44,7 +43,7 @@ pub(super) struct Tail {
     /// Print the earlier refusals and exit
     #[arg(long)]
     once: bool,
-    /// Only responses with this status: 2xx (taken, with unknown names), 4xx, 5xx, or one such as 422
+    /// Only responses with this status: 2xx (accepted, with unknown names), 4xx, 5xx, or one such as 422
     #[arg(long, value_parser = statuses)]
     status: Option<Statuses>,
     /// Only these error codes, comma-separated

@@ -36,7 +36,7 @@ pub(super) struct CompletionsCommand {
 #[derive(Debug, Args)]
 #[command(after_help = "To read one: quita man keys create | man -l -")]
 pub(super) struct ManCommand {
-    /// The command that it is about; the program itself if none is named
+    /// Command that the page describes [default: the program itself]
     #[arg(value_name = "COMMAND")]
     names: Vec<String>,
     /// Write a page for each command into this directory, instead
@@ -68,7 +68,7 @@ pub(super) fn man(command: ManCommand, program: Command) -> Result<(), Failure> 
     for name in &command.names {
         found = found.find_subcommand(name).ok_or_else(|| unknown(found, name))?;
     }
-    let page = page(found).map_err(|error| Failure::failed(format!("the page can't be made: {error}")))?;
+    let page = page(found).map_err(|error| Failure::failed(format!("the page can't be created: {error}")))?;
     output::result(page.trim_end())
 }
 

@@ -42,13 +42,13 @@ pub(super) struct SetProfile {
     /// The merchant's name
     #[arg(long, value_name = "NAME", value_parser = name)]
     merchant: String,
-    /// Name in place of the merchant's own, up to 60 characters; empty takes it away
+    /// Name in place of the merchant's own, up to 60 characters; empty removes it
     #[arg(long, value_name = "TEXT")]
     display_name: Option<String>,
-    /// E-mail address, telephone or web address for questions, up to 100 characters; empty takes it away
+    /// E-mail address, telephone or web address for questions, up to 100 characters; empty removes it
     #[arg(long, value_name = "TEXT")]
     contact: Option<String>,
-    /// PNG or JPEG of at most 32 KiB and 1024 pixels a side, for the pages; empty takes it away
+    /// PNG or JPEG of at most 32 KiB and 1024 pixels a side, for the pages; empty removes it
     #[arg(long, value_name = "FILE")]
     logo: Option<String>,
     #[command(flatten)]

@@ -152,7 +152,7 @@ impl PageOptions {
         let rows: Vec<_> = page.data.iter().map(row).collect();
         table::print(headers, &rows)?;
         if rows.is_empty() {
-            output::note("There is none.");
+            output::note("None found.");
         }
         if let Some(cursor) = page.next_cursor {
             output::note(&format!("There are more: --cursor {}", printable(&cursor)));
@@ -183,5 +183,6 @@ fn dispute_status(text: &str) -> Result<DisputeStatus, String> {
 }
 
 fn time(text: &str) -> Result<Timestamp, String> {
-    Timestamp::parse(text).ok_or_else(|| "a time is ISO 8601 with an offset, 2026-11-21T12:00:00Z".into())
+    Timestamp::parse(text)
+        .ok_or_else(|| "must be an ISO 8601 time with an offset, such as 2026-11-21T12:00:00Z".into())
 }

@@ -38,7 +38,7 @@ pub(super) struct CreateOperator {
     /// E-mail address for signing in
     #[arg(long, value_parser = login)]
     email: Login,
-    /// operator, or auditor who only looks
+    /// operator, or auditor with read-only access
     #[arg(long, default_value = "operator", value_parser = role)]
     role: OperatorRole,
     #[command(flatten)]
@@ -88,7 +88,7 @@ pub(super) async fn run(command: OperatorsCommand) -> Result<(), Failure> {
             let before = access.people.set_operator_role(&email, role).await?;
             let draft = AuditDraft::of_operators(AuditAction::OperatorRoleChanged, &email);
             access.note(draft.before(before.as_str()).after(role.as_str())).await;
-            output::note(&format!("{email} is {} now.", role.as_str()));
+            output::note(&format!("{email} is now {}.", role.as_str()));
             Ok(())
         }
         OperatorsCommand::ResetPassword(PersonArgs { email, store }) => {
@@ -110,7 +110,7 @@ pub(super) async fn run(command: OperatorsCommand) -> Result<(), Failure> {
             let access = PeopleAccess::open(store).await?;
             access.people.remove_operator(&email).await?;
             access.note(AuditDraft::of_operators(AuditAction::OperatorRemoved, &email)).await;
-            output::note(&format!("{email} is removed."));
+            output::note(&format!("{email} was removed."));
             Ok(())
         }
     }

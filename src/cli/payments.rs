@@ -35,7 +35,7 @@ pub(super) enum PaymentsCommand {
     Cancel(Operate),
     /// Capture an authorized card, in whole or in part
     Capture(OperateAmount),
-    /// Give money of a paid payment back, in whole or in part
+    /// Refund a paid payment, in whole or in part
     Refund(OperateAmount),
 }
 
@@ -140,7 +140,7 @@ fn print_page(answer: &str) -> Result<(), Failure> {
     let rows: Vec<_> = page.data.iter().map(ShownRecord::row).collect();
     table::print(headers, &rows)?;
     if rows.is_empty() {
-        output::note("There is no such payment.");
+        output::note("No payments found.");
     }
     if let Some(cursor) = page.next_cursor {
         output::note(&format!("There are more: --cursor {}", output::printable(&cursor)));
@@ -150,7 +150,7 @@ fn print_page(answer: &str) -> Result<(), Failure> {
 
 /// Prints an answer in the API's field order.
 pub(super) fn print_json(answer: &str) -> Result<(), Failure> {
-    let json = JsonText::parse(answer).ok_or_else(|| Failure::failed("the answer is no JSON"))?;
+    let json = JsonText::parse(answer).ok_or_else(|| Failure::failed("the answer is not JSON"))?;
     output::result(&json.indented())
 }
 

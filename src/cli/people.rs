@@ -40,7 +40,7 @@ pub(super) struct MailChange {
     /// on or off
     #[arg(value_parser = switch)]
     switch: Switch,
-    /// Language of the messages: pt-BR or en [default: the one that there is, and pt-BR at first]
+    /// Language of the messages: pt-BR or en [default: unchanged, and pt-BR at first]
     #[arg(long, value_name = "TAG", value_parser = language)]
     language: Option<MailLanguage>,
 }
@@ -60,14 +60,14 @@ pub(super) struct WebhookChange {
     /// Address to send messages to, or off
     #[arg(value_name = "URL|off")]
     url: String,
-    /// Language of the messages: pt-BR or en [default: the one that there is, and pt-BR at first]
+    /// Language of the messages: pt-BR or en [default: unchanged, and pt-BR at first]
     #[arg(long, value_name = "TAG", value_parser = language)]
     language: Option<MailLanguage>,
 }
 
 /// Message about a URL that can't receive webhooks.
-pub(super) const BAD_WEBHOOK_URL: &str = "a webhook goes to a whole http or https URL without user, password and \
-     fragment; in production to https at a public address";
+pub(super) const BAD_WEBHOOK_URL: &str = "the webhook URL must be a complete http or https URL without user, password \
+     and fragment; in production, https at a public address";
 
 /// Sets the address of somebody's messages by webhook and prints only the new secret, or turns the messages off.
 pub(super) async fn set_webhook<S: Someone>(change: WebhookChange) -> Result<(), Failure> {
@@ -147,7 +147,7 @@ pub(super) fn print(people: &[impl Someone], json: bool) -> Result<(), Failure> 
         return output::json(&people.iter().map(ListedPerson::of).collect::<Vec<_>>());
     }
     table::print(
-        ["E-MAIL", "ROLE", "SIGNS IN WITH", "MADE", "USED"],
+        ["E-MAIL", "ROLE", "SIGNS IN WITH", "CREATED", "LAST USED"],
         &people.iter().map(row).collect::<Vec<_>>(),
     )
 }

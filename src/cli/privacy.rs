@@ -33,21 +33,21 @@ const EMPTYING_TRIES: usize = 3;
 /// Subcommands of `quita privacy`.
 #[derive(Debug, Subcommand)]
 pub(super) enum PrivacyCommand {
-    /// Make the payer of finished payments unrecognisable: in record, events, indexes and kept answers. Amounts, ids and
-    /// times stay. What is not finished is left and counted. Or take somebody who signed in once out of the audit log
+    /// Erase the payer of finished payments from records, events, indexes and stored answers. Amounts, ids and times
+    /// stay. Unfinished payments are skipped and counted. Or erase a former user or operator from the audit log
     Erase(EraseArgs),
 }
 
 /// Arguments of `quita privacy erase`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Finished is declined, refund, cancelled, expired, and paid for long enough. Ended half-way, call it \
-                        again. Backups from before still hold what was erased: see docs/PRIVACY.md."
+    after_help = "Finished payments are declined, refund, cancelled, expired, or paid for long enough. After an \
+                        interruption, run it again. Earlier backups still contain what was erased: see docs/PRIVACY.md."
 )]
 pub(super) struct EraseArgs {
     #[command(flatten)]
     whose: ErasureSubject,
-    /// Paid payments are finished once they were paid so long ago
+    /// Time after which a paid payment is finished
     #[arg(long, value_name = "DURATION", default_value = "180d", value_parser = duration)]
     paid_before: Duration,
     /// Count what would be erased, and change nothing
@@ -67,11 +67,11 @@ struct ErasureSubject {
     /// The person or company with this CPF or CNPJ, of every merchant, test and live
     #[arg(long, value_name = "CPF_OR_CNPJ", value_parser = document)]
     document: Option<Document>,
-    /// Somebody who signed in with this e-mail address, to either console, and is removed: in the audit log and among
+    /// Removed user or operator who signed in with this e-mail address, to either console: in the audit log and among
     /// sessions
     #[arg(long, value_name = "ADDRESS", value_parser = login)]
     login: Option<Login>,
-    /// Text typed for an account in the refused sign-ins at these places of the audit log, and wherever else it was
+    /// Text typed for an account in the refused sign-ins at these places of the audit log, and wherever else it occurs
     #[arg(long, value_name = "PLACE", num_args = 1..=staff::MOST_PLACES, value_parser = clap::value_parser!(u64).range(1..))]
     refused_at: Vec<u64>,
 }
@@ -94,7 +94,7 @@ async fn erase(args: EraseArgs) -> Result<(), Failure> {
     let opened = CommandStore::open(store).await?;
     let audit = opened.audit().await?;
     if dry_run {
-        output::note("Nothing is changed: this is what would be erased.");
+        output::note("Nothing was changed: this is what would be erased.");
     }
     if whose.is_staff() {
         return erase_staff(whose, opened, audit, dry_run).await;
@@ -116,7 +116,7 @@ async fn erase(args: EraseArgs) -> Result<(), Failure> {
     match left {
         0 => Ok(()),
         _ => Err(Failure::failed(format!(
-            "{left} payments can't be read, or others change them all the time: their payer stays"
+            "{left} payments can't be read, or keep being changed by others: their payers were not erased"
         ))),
     }
 }
@@ -137,7 +137,7 @@ async fn erase_staff(
     if !dry_run {
         empty(|| opened.store.forget_replaced()).await.map_err(|error| {
             Failure::failed(format!(
-                "{parts} parts were erased, but the store's log still holds what was there before ({error}); do it again"
+                "{parts} parts were erased, but the store's log still contains them ({error}); run the command again"
             ))
         })?;
     }
@@ -222,7 +222,7 @@ impl PayerEraser {
         }
         empty(|| self.eraser.forget_replaced()).await.map_err(|error| {
             Failure::failed(format!(
-                "{} payers were erased, but the store's log still holds what was there before ({error}); do it again",
+                "{} payers were erased, but the store's log still contains them ({error}); run the command again",
                 tally.erased
             ))
         })
@@ -236,7 +236,7 @@ fn broken_off(error: StoreError) -> Failure {
 }
 
 fn transaction(text: &str) -> Result<TransactionId, String> {
-    TransactionId::parse(text).ok_or_else(|| "a transaction's id is a UUID".into())
+    TransactionId::parse(text).ok_or_else(|| "must be a transaction's id, a UUID".into())
 }
 
 /// Parses a CPF or CNPJ, with or without punctuation. The error message never repeats it.

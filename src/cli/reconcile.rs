@@ -36,16 +36,16 @@ pub(super) struct ReconcileCommand {
     /// List of this acquirer
     #[arg(long, value_name = "NAME")]
     acquirer: Option<String>,
-    /// From this day in Brasília on [default: the last one]
+    /// First day, in Brasília [default: the last one]
     #[arg(long, value_name = "DATE", conflicts_with = "cnab", value_parser = date)]
     since: Option<NaiveDate>,
-    /// Until this day in Brasília, which is included [default: yesterday]
+    /// Last day, in Brasília, included [default: yesterday]
     #[arg(long, value_name = "DATE", conflicts_with = "cnab", value_parser = date)]
     until: Option<NaiveDate>,
     /// Return files of banks
     #[arg(long, value_name = "FILE", num_args = 1..)]
     cnab: Vec<PathBuf>,
-    /// Hold files against the payments of this mode: live or test. An acquirer's list has its acquirer's
+    /// Compare files with the payments of this mode: live or test. An acquirer's list uses its acquirer's mode
     #[arg(long, value_name = "MODE", default_value = "live", conflicts_with = "acquirer", value_parser = mode)]
     mode: Mode,
     /// Print JSON instead of a table
@@ -93,13 +93,13 @@ async fn judgement(printer: &LinePrinter, reconciler: &Reconciler) -> Result<(),
         let is_served = reconciler.is_served().await.map_err(|error| failed(error.into()))?;
         let why = match is_served {
             true => "The acquirers have not answered",
-            false => "No service runs on this store, so the acquirers can't be asked",
+            false => "No service runs on this store, so the acquirers can't be queried",
         };
         let (about, were) = match printer.open() {
             1 => ("1 line".to_owned(), "It was"),
             count => (format!("{count} lines"), "They were"),
         };
-        output::note(&format!("{why} about {about}. {were} judged by what is stored; run it again later."));
+        output::note(&format!("{why} about {about}. {were} judged by the stored data; run it again later."));
     }
     match printer.differing() {
         0 => Ok(()),
@@ -116,5 +116,5 @@ fn failed(why: NotReconciled) -> Failure {
 }
 
 fn mode(text: &str) -> Result<Mode, String> {
-    Mode::parse(text).ok_or_else(|| "a mode is live or test".into())
+    Mode::parse(text).ok_or_else(|| "must be live or test".into())
 }

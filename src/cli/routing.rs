@@ -11,11 +11,11 @@ use super::failure::Failure;
 /// Subcommands of `quita routing`.
 #[derive(Debug, Subcommand)]
 pub(super) enum RoutingCommand {
-    /// Tell what the configured routes mean, and what is wrong with them or can never matter
+    /// Explain the configured routes, and report errors and rules that can never apply
     Check(check::CheckRouting),
-    /// Tell which way a payment would go, and why
+    /// Show how a payment would be routed, and why
     Evaluate(evaluate::Evaluate),
-    /// Tell what other routes would have done with the stored payments, and what that would have cost
+    /// Show how other routes would have routed the stored payments, and what that would have cost
     Replay(replay::Replay),
 }
 

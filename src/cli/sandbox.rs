@@ -15,9 +15,9 @@ use super::values::date;
 pub(super) enum SandboxCommand {
     /// The payer pays
     Pay(Pay),
-    /// The time to pay runs out
+    /// The payment expires
     Expire(Target),
-    /// The money goes back
+    /// The payment is refunded
     Refund(Target),
     /// The payer disputes it
     Chargeback(Target),

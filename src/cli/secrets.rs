@@ -26,13 +26,13 @@ const REWRAPPED_AT_ONCE: usize = 100;
 pub(super) enum SecretsCommand {
     /// Print the secret of a mode, alone; the newest first when several are valid
     Show(SecretArgs),
-    /// Make a new secret and print it; those before follow, each valid for 24 hours after it was replaced
+    /// Create a new secret and print it; earlier ones follow, each valid for 24 hours after it was replaced
     Rotate(SecretArgs),
-    /// Print what authenticates an acquirer's notices: the sandbox's signing secret, the whole address to which a bank
-    /// calls back, the value of Cielo's header, user and password of Pagar.me's callbacks
+    /// Print what authenticates an acquirer's notices: the sandbox's signing secret, the full callback address of a
+    /// bank, the value of Cielo's header, user and password of Pagar.me's callbacks
     Notification(NotificationArgs),
-    /// Encrypt all secrets of the store with the newest secret key, beside a running service: give every node that key
-    /// first, in front of the one before
+    /// Encrypt all secrets of the store with the newest secret key, while the service runs: give every node that key
+    /// first, before the previous one
     Rewrap(RewrapArgs),
 }
 
@@ -58,7 +58,7 @@ pub(super) struct NotificationArgs {
 pub(super) struct SecretArgs {
     #[command(flatten)]
     application: ApplicationArgs,
-    /// test or live: what one signs never verifies with the secret of the other
+    /// test or live: a signature of one mode never verifies with the secret of the other
     #[arg(long, default_value = "test", value_parser = mode)]
     mode: Mode,
     #[command(flatten)]
@@ -173,7 +173,9 @@ async fn notification_secret(acquirer: &str, config: &Config) -> Result<String, 
     let Some(found) = config.acquirers.iter().find(|known| known.spec.name.as_str() == acquirer) else {
         let known: Vec<_> = config.acquirers.iter().map(|known| known.spec.name.as_str()).collect();
         let known = known.join(", ");
-        return Err(Failure::failed(format!("no acquirer {acquirer} is configured; there are: {known}")));
+        return Err(Failure::failed(format!(
+            "no acquirer {acquirer} is configured; configured are: {known}"
+        )));
     };
     let site = match &found.adapter {
         AdapterConfig::Sandbox(_) | AdapterConfig::ApiPix(_) | AdapterConfig::Sicoob(_) => {
@@ -187,11 +189,15 @@ async fn notification_secret(acquirer: &str, config: &Config) -> Result<String, 
             secret.map(|secret| secret.reveal()).unwrap_or_default()
         }
         AdapterConfig::ApiPix(api_pix) => {
-            output::note("The address to which the bank sends callbacks; whoever knows it can send notices:");
+            output::note(
+                "The address to which the bank sends callbacks; anyone who knows it can send notices:",
+            );
             site.callback_address(found, &api_pix.callbacks)
         }
         AdapterConfig::Sicoob(sicoob) => {
-            output::note("The address to which the bank sends callbacks; whoever knows it can send notices:");
+            output::note(
+                "The address to which the bank sends callbacks; anyone who knows it can send notices:",
+            );
             site.callback_address(found, &sicoob.callbacks)
         }
         AdapterConfig::Cielo(cielo) => {
@@ -219,7 +225,7 @@ async fn key_of_service(config: &Config) -> Result<SecretKeyId, Failure> {
         Err(error) => {
             let newest = config.secret_keys.newest().id();
             output::note(&format!(
-                "No store was asked ({error}). This is made with the secret key {newest}:"
+                "The store could not be queried ({error}). This is derived from the secret key {newest}:"
             ));
             return Ok(newest);
         }

@@ -40,7 +40,7 @@ const NOTE_EVERY: Duration = Duration::from_secs(2);
 pub(super) enum StoreCommand {
     /// Show the store's form and the number of archived payments
     Status(StatusCommand),
-    /// Bring the store into the newest form that this version knows, beside running nodes
+    /// Upgrade the store to the newest form that this version supports, while nodes run
     Upgrade(UpgradeCommand),
 }
 
@@ -54,9 +54,9 @@ pub(super) struct StatusCommand {
 /// Store to upgrade, and the way back.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Start this version on every node first: nodes of both versions work on one store. Before the upgrade \
-                  the earlier version can be started again at any time; afterwards only from a backup. An upgrade that \
-                  was interrupted is continued by the same command."
+    after_help = "Start this version on every node first: nodes of both versions can share one store. Before the \
+                  upgrade, the previous version can be started again at any time; afterwards, only from a backup. To \
+                  continue an interrupted upgrade, run the same command again."
 )]
 pub(super) struct UpgradeCommand {
     /// Show what would be done, and change nothing
@@ -68,7 +68,7 @@ pub(super) struct UpgradeCommand {
     /// Confirm that a backup was made and can be restored
     #[arg(long)]
     i_have_a_backup: bool,
-    /// Payments that are read in a second at most [default: no limit]
+    /// Maximum number of payments read per second [default: no limit]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     rate: Option<u64>,
     #[command(flatten)]
@@ -122,7 +122,7 @@ impl Upgrade {
         let StoreForm { number, known, is_upgrading } = form;
         if !form.is_to_upgrade() {
             return output::result(&format!(
-                "the store has form {number}, the newest that this version knows: nothing to do"
+                "the store has form {number}, the newest that this version supports: nothing to do"
             ));
         }
         let older: Vec<Node> =
@@ -132,13 +132,13 @@ impl Upgrade {
         }
         if !older.is_empty() {
             return Err(Failure::failed(format!(
-                "nodes of an older version are alive, and could write no more after the upgrade:\n{}\nStart this version \
-                 on them, or stop them. A node that was killed counts as alive for a minute.",
+                "nodes of an older version are alive, and could no longer write after the upgrade:\n{}\nStart this \
+                 version on them, or stop them. A node that was killed counts as alive for a minute.",
                 listed(&older)
             )));
         }
         if is_upgrading {
-            output::note(&format!("The upgrade to form {known} was begun before: it is continued."));
+            output::note(&format!("Continuing an earlier upgrade to form {known}."));
         } else {
             self.secure(command)?;
         }
@@ -149,7 +149,7 @@ impl Upgrade {
             return Ok(());
         }
         Err(Failure::failed(format!(
-            "{} payments are damaged and were left as they are; restore them from a backup:\n  {}",
+            "{} payments are damaged and were left unchanged; restore them from a backup:\n  {}",
             unreadable.len(),
             unreadable.join("\n  ")
         )))
@@ -166,7 +166,7 @@ impl Upgrade {
         ))?;
         if !older.is_empty() {
             output::note(&format!(
-                "Nodes of an older version are alive, and would have to go first:\n{}",
+                "Nodes of an older version are alive, and must be stopped or upgraded first:\n{}",
                 listed(older)
             ));
         }
@@ -184,15 +184,15 @@ impl Upgrade {
                 Ok(())
             }
             (StoreUrl::Embedded(_), None) => Err(Failure::failed(
-                "after an upgrade the earlier version can be started only from a backup: name a new file for one with \
-                 --backup PATH, or confirm with --i-have-a-backup that you have one",
+                "after an upgrade the previous version can be started only from a backup: create one in a new file \
+                 with --backup PATH, or confirm with --i-have-a-backup that you have one",
             )),
             (StoreUrl::Mongo(_), None) => Err(Failure::failed(
-                "after an upgrade the earlier version can be started only from a backup: make one (a snapshot of the \
-                 volume, or mongodump --oplog), and confirm it with --i-have-a-backup",
+                "after an upgrade the previous version can be started only from a backup: create one (a snapshot of \
+                 the volume, or mongodump --oplog), and confirm it with --i-have-a-backup",
             )),
             (StoreUrl::Mongo(_), Some(_)) => Err(Failure::failed(
-                "--backup works on the embedded store alone: make a snapshot of the volume, or mongodump --oplog, and \
+                "--backup works only for the embedded store: make a snapshot of the volume, or mongodump --oplog, and \
                  confirm it with --i-have-a-backup",
             )),
         }
@@ -210,8 +210,8 @@ impl Upgrade {
             }
             if Instant::now() >= deadline {
                 return Err(Failure::failed(format!(
-                    "these nodes do not say that they write form {known}:\n{}\nNothing was rewritten yet. Look at \
-                     their logs, and call this again.",
+                    "these nodes do not report that they write form {known}:\n{}\nNothing was rewritten yet. Check \
+                     their logs, and run this again.",
                     listed(&behind)
                 )));
             }
@@ -223,7 +223,7 @@ impl Upgrade {
         older.retain(|node| node.knows_form < known);
         if !older.is_empty() {
             output::note(&format!(
-                "These nodes can write no more and end with exit code 1:\n{}",
+                "These nodes can no longer write, and exit with code 1:\n{}",
                 listed(&older)
             ));
         }
@@ -236,7 +236,7 @@ impl Upgrade {
         loop {
             match ask().await {
                 Err(StoreError::Unavailable(why)) if Instant::now() < deadline => {
-                    output::note(&format!("The store is out of reach ({why}): it is asked again."));
+                    output::note(&format!("The store is out of reach ({why}): trying again."));
                     sleep(ASK_AGAIN).await;
                 }
                 answered => return Ok(answered?),

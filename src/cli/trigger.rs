@@ -71,10 +71,10 @@ enum RecipeStep {
 /// Arguments of `quita trigger`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Needs a test key with payments:write and payments:read. With webhooks, too, it waits until the receiver \
-    has confirmed the event, says why if it did not, and ends with exit code 1 if the event was not delivered. The wait \
-    ends after 8 seconds, and after 18 for payment.pending. The sandbox never fails a refund, so payment.refund_failed \
-    can't be triggered. Without --json it prints only the payment's id."
+    after_help = "Needs a test key with payments:write and payments:read. With webhooks as well, it waits until the \
+    receiver has confirmed the event, reports why if it did not, and ends with exit code 1 if the event was not \
+    delivered. The wait ends after 8 seconds, and after 18 for payment.pending. The sandbox never fails a refund, so \
+    payment.refund_failed can't be triggered. Without --json it prints only the payment's id."
 )]
 pub(super) struct TriggerCommand {
     /// Event to trigger

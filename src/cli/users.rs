@@ -35,7 +35,7 @@ pub(super) enum UsersCommand {
     Webhook(WebhookChange),
     /// Remove a user, whose sessions end; lists the API keys and webhook secrets that the user was shown
     Remove(Removal),
-    /// Operators, who have a console of their own
+    /// Manage operators, who have their own console
     #[command(subcommand)]
     Operators(OperatorsCommand),
 }
@@ -52,7 +52,7 @@ pub(super) struct CreateUser {
     /// owner, developer or viewer
     #[arg(long, default_value = "owner", value_parser = role)]
     role: Role,
-    /// The account is your own: the password need not be changed at the first sign-in, but within a day
+    /// The account is yours: the password must be changed within a day, not at the first sign-in
     #[arg(long)]
     own: bool,
     #[command(flatten)]
@@ -87,7 +87,7 @@ pub(super) struct SetUserRole {
 pub(super) struct Removal {
     #[command(flatten)]
     user: PersonArgs,
-    /// Revoke the API keys that the user made, too
+    /// Also revoke the API keys that the user created
     #[arg(long)]
     revoke_keys: bool,
 }
@@ -135,7 +135,7 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             let before = access.people.set_role(&user.merchant, &email, role).await?;
             let draft = user.draft(AuditAction::UserRoleChanged);
             access.note(draft.before(before.as_str()).after(role.as_str())).await;
-            output::note(&format!("{email} is {} now.", role.as_str()));
+            output::note(&format!("{email} is now {}.", role.as_str()));
             Ok(())
         }
         UsersCommand::ResetPassword(PersonArgs { email, store }) => {
@@ -189,7 +189,7 @@ async fn remove(Removal { user: PersonArgs { email, store }, revoke_keys }: Remo
     if revoke_keys {
         revoke(&access, &user).await?;
     }
-    output::note(&format!("{email} is removed."));
+    output::note(&format!("{email} was removed."));
     Ok(())
 }
 
@@ -223,7 +223,7 @@ async fn revoke(access: &PeopleAccess, user: &User) -> Result<(), Failure> {
     for key in access.keyholders.revoke(&user.merchant, &user.login, |_| false).await? {
         let draft = AuditDraft::of(&user.merchant, AuditAction::KeyRevoked, &key.id);
         access.note(draft.before(format!("made by {}", user.login))).await;
-        output::note(&format!("Key {} is revoked.", key.id));
+        output::note(&format!("Key {} was revoked.", key.id));
     }
     Ok(())
 }

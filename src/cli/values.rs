@@ -5,12 +5,12 @@ use quita_domain::access::PresentedKey;
 
 /// Parses a day.
 pub(super) fn date(text: &str) -> Result<NaiveDate, String> {
-    text.parse().map_err(|_| "a date is written as 2026-11-22".into())
+    text.parse().map_err(|_| "must be a date, such as 2026-11-22".into())
 }
 
 /// Parses a number of seconds.
 pub(super) fn seconds(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| "a number of seconds is meant, such as 3600 for an hour".into())
+    text.parse().map_err(|_| "must be a number of seconds, such as 3600 for an hour".into())
 }
 
 /// Parses the id of an API key, or extracts it from the whole key: a secret is not an id, and must not be printed.
@@ -20,7 +20,7 @@ pub(super) fn key_id(text: &str) -> Result<String, String> {
         return Ok(key.id);
     }
     let is_id = !text.is_empty() && text.chars().all(|one| one.is_ascii_hexdigit());
-    if is_id { Ok(text.to_owned()) } else { Err("an id is written as `quita keys list` prints it".into()) }
+    if is_id { Ok(text.to_owned()) } else { Err("must be an id as `quita keys list` prints it".into()) }
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ fn a_page_that_nobody_changed_is_as_this_version_serves_it() {
     let app = TestApp::new();
     let made = make(&app, &link());
     let direct = app.quita(&["checkout", "verify", made["url"].as_str().unwrap()]).output();
-    assert!(direct.contains("are as this version serves them"), "{direct}");
+    assert!(direct.contains("match this version"), "{direct}");
     let (code, printed) = verify(&app, |_, _| {});
     assert_eq!(code, Some(0), "{printed}");
 }
@@ -68,13 +68,12 @@ fn the_page_of_a_payment_is_as_this_version_serves_it() {
         let mut payer = Payer::at(&app, &made);
         payer.begin_and_go(method);
         payer.check("pending");
-        let receiver =
-            if method == "pix" { "A payer's PIX goes to" } else { "A payer's boleto is one of bank" };
+        let receiver = if method == "pix" { "A payer's PIX goes to" } else { "A payer's boleto is of bank" };
         assert!(verify(&payer).contains(receiver), "{method}");
         app.client().post_empty(&format!("/sandbox/payments/{}/pay", payer.transaction())).expect(200);
         payer.check("paid");
         let said = verify(&payer);
-        assert!(said.contains("A payer may go on at loja.example.com"), "{said}");
+        assert!(said.contains("A payer can continue at loja.example.com"), "{said}");
     }
 }
 
@@ -99,7 +98,7 @@ fn a_page_whose_code_became_a_text_is_for_a_person_to_judge() {
 fn every_change_of_headers_and_scripts_is_told() {
     let app = TestApp::new();
     let changes: [(&str, Change); 12] = [
-        ("the page has a script within itself", |path, reply| {
+        ("the page has an inline script", |path, reply| {
             if path.starts_with("/checkout/") && !path.ends_with(".js") {
                 reply.body = reply.body.replace("</head>", "<script>send()</script></head>");
             }
@@ -114,13 +113,13 @@ fn every_change_of_headers_and_scripts_is_told() {
             let added = "<!--><script src=\"/evil.js\"></script><!-- --></head>";
             reply.body = reply.body.replace("</head>", added);
         }),
-        ("header refresh is none of this version", |_, reply| {
+        ("header refresh is not sent by this version", |_, reply| {
             reply.headers.push(("refresh".to_owned(), "0; url=https://evil.example/".to_owned()));
         }),
         ("header content-security-policy is", |_, reply| {
             reply.headers.push(("content-security-policy".to_owned(), "default-src *".to_owned()));
         }),
-        ("/checkout/integrity.json has other hashes", |path, reply| {
+        ("/checkout/integrity.json has different hashes", |path, reply| {
             if path.ends_with("/integrity.json") {
                 "{}".clone_into(&mut reply.body);
             }
@@ -130,12 +129,12 @@ fn every_change_of_headers_and_scripts_is_told() {
                 reply.body = reply.body.replace("</head>", "<style></style></head>");
             }
         }),
-        ("has other contents than in this version", |path, reply| {
+        ("has different contents from this version", |path, reply| {
             if path.contains("checkout-card.js") {
                 reply.body.push_str("send();");
             }
         }),
-        ("the page states another hash of checkout-card.js", |_, reply| {
+        ("the page states a different hash of checkout-card.js", |_, reply| {
             reply.body = reply.body.replace("integrity=\"sha384-", "integrity=\"sha384-A");
         }),
         ("header content-security-policy is missing", |_, reply| {
@@ -148,7 +147,7 @@ fn every_change_of_headers_and_scripts_is_told() {
                 }
             }
         }),
-        ("/checkout/v1.js has other contents", |path, reply| {
+        ("/checkout/v1.js has different contents", |path, reply| {
             if path == "/checkout/v1.js" {
                 reply.body.push(' ');
             }
@@ -240,10 +239,10 @@ fn a_form_that_is_gone_or_asks_for_something_else_is_told() {
                 reply.body = format!("{before}<p>Pague por transferencia: banco 999 conta 1</p>{after}");
             }
         }),
-        ("the page has another label of \"street\": Número do cartão", |_, reply| {
+        ("the page has a different label for \"street\": Número do cartão", |_, reply| {
             reply.body = reply.body.replace(">Rua</label>", ">Número do cartão</label>");
         }),
-        ("the page has other words for the card", |_, reply| {
+        ("the page has different texts for the card", |_, reply| {
             reply.body = reply.body.replace("data-code=\"Code (CVV)\"", "data-code=\"PIN of the card\"");
         }),
     ];

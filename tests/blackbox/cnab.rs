@@ -53,7 +53,7 @@ fn nothing_is_printed_of_a_file_that_is_refused() {
     for (file, told) in [
         ("cut.ret", "cut.ret: line 13: it has 107 characters instead of 240"),
         ("none.ret", "none.ret: it can't be opened"),
-        ("folder.ret", "folder.ret: it is no regular file"),
+        ("folder.ret", "folder.ret: it is not a regular file"),
     ] {
         for arguments in [&["cnab", "read", file][..], &["cnab", "read", file, "--json"]] {
             let refused = Program::new(folder.path(), arguments).run();

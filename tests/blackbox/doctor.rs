@@ -54,7 +54,7 @@ fn the_doctor_fails_beside_a_service_whose_store_was_taken_away() {
     for part in ["a service runs at", &app.ops_url(), "its store is gone", "do not start another"] {
         assert!(store.contains(part), "{part}: {store}");
     }
-    assert!(!found.stdout.contains("`quita serve` makes it"), "{found:?}");
+    assert!(!found.stdout.contains("`quita serve` creates it"), "{found:?}");
     let log_before = app.log().len();
     app.signal("TERM");
     let log = eventually(PATIENCE, "it has stopped", || {

@@ -152,7 +152,7 @@ fn a_person_is_unrecognisable_in_every_place_beside_the_service() {
         before.iter().all(|record| is_done(&record)).then_some(())
     });
     let trial = erase(&app, &["--document", "529.982.247-25", "--paid-before", "0s", "--dry-run"]);
-    assert!(trial.stderr.contains("Nothing is changed: this is what would be erased."), "{trial:?}");
+    assert!(trial.stderr.contains("Nothing was changed: this is what would be erased."), "{trial:?}");
     check_erased(&trial, "erased 4, erased before 0, not finished 1");
     assert_eq!(found(&app, &query), 5, "nothing is changed on trial");
     check_erased(

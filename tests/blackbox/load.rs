@@ -151,7 +151,12 @@ fn a_run_that_cannot_begin_says_why_and_blames_nobody() {
     check_refused(&app, &["--url", &url, "--key", "qk_live_x_y"], 2, &["begins with qk_test_"]);
     check_refused(&app, &["--url", &url], 2, &["--key or QUITA_KEY"]);
     let elsewhere = app.ops_url();
-    check_refused(&app, &["--url", &elsewhere, "--key", app.key()], 1, &["which Quita does not", "--url"]);
+    check_refused(
+        &app,
+        &["--url", &elsewhere, "--key", app.key()],
+        1,
+        &["which is not an answer of Quita", "--url"],
+    );
     let reader = app.create_key(&["--merchant", "shop", "--scopes", "payments:read"]);
     check_refused(&app, &["--url", &url, "--key", &reader], 1, &["refused with 403", "payments:write"]);
 }
@@ -164,7 +169,7 @@ fn a_secret_that_fits_no_signature_is_the_testers_and_accuses_nobody() {
     let of_another = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     let finished = app.program(&options).env("QUITA_KEY", app.key()).env("QUITA_SECRET", of_another).run();
     assert_eq!(finished.code, Some(1), "{finished:?}");
-    assert!(finished.stdout.contains("no signature fits QUITA_SECRET"), "{finished:?}");
+    assert!(finished.stdout.contains("no signature matches QUITA_SECRET"), "{finished:?}");
     assert!(!finished.stderr.contains("broke a promise"), "{finished:?}");
     assert_eq!(report(&app)["violations"].as_array().unwrap().len(), 0);
 }
@@ -208,7 +213,7 @@ fn a_run_that_was_mostly_refused_has_not_passed_and_refused_is_not_failed() {
     let finished =
         load(&app, &["--rate", "10", "--duration", "2s", "--mix", "boleto=1", "--fail-if", "failed>0"]);
     assert_eq!(finished.code, Some(1), "{finished:?}");
-    assert!(finished.stdout.contains("were refused, so the load was not"), "{}", finished.stdout);
+    assert!(finished.stdout.contains("were refused, so the requested load was not"), "{}", finished.stdout);
     assert!(!finished.stderr.contains("broke a promise"), "{}", finished.stderr);
     let report = report(&app);
     assert_eq!(
@@ -358,8 +363,8 @@ fn two_reports_are_compared_and_what_is_no_report_is_refused() {
     assert!(table.contains("pace: 10 / 20"), "unlike runs are said to be unlike: {table}");
     fs::write(app.directory().join("other.json"), "{}").unwrap();
     for (other, expected) in [
-        ("other.json", "other.json is no JSON report of this version of `quita load`"),
-        ("report.html", "report.html is a page for people, as --html writes it"),
+        ("other.json", "other.json is not a JSON report of this version of `quita load`"),
+        ("report.html", "report.html is an HTML page written by --html"),
         ("missing.json", "missing.json can't be read"),
     ] {
         let finished = app.quita(&["load", "compare", "10.json", other]);

@@ -47,7 +47,7 @@ fn a_service_that_is_killed_during_the_run_is_said_to_be_away_and_accused_of_not
     assert_eq!(running.wait(PATIENCE).code(), Some(1), "{}", running.stderr());
     let shown = running.stdout();
     let said = running.stderr();
-    assert!(shown.starts_with("Attention: the service did not answer from "), "{shown}");
+    assert!(shown.starts_with("Warning: the service did not answer from "), "{shown}");
     assert!(said.contains("The service went away during the run"), "{said}");
     for wrong in [
         "broke a promise",
@@ -66,7 +66,7 @@ fn a_service_that_is_killed_during_the_run_is_said_to_be_away_and_accused_of_not
     assert_eq!((&report["passed"], &report["violations"]), (&false.into(), &Value::Array(Vec::new())));
     assert_eq!((payments > 0, &report["verdicts"]["not judged"]), (true, &payments.into()), "{report}");
     let not_judged =
-        format!("payments: {payments} not judged, because the service did not tell how they ended");
+        format!("payments: {payments} not judged, because the service did not report how they ended");
     assert!(shown.contains(&not_judged), "{shown}");
     let examples = report["examples"].as_array().unwrap();
     assert!(
@@ -89,7 +89,7 @@ fn a_proxy_that_answers_for_a_dead_service_is_an_absence_and_no_broken_promise()
     let arguments = [&["load", "--url", &url], &options[..]].concat();
     let finished = Program::new(directory.path(), arguments).env("QUITA_KEY", "qk_test_x_y").run();
     assert_eq!(finished.code, Some(1), "{finished:?}");
-    assert!(finished.stdout.contains("reached nobody (502 of a proxy)"), "{finished:?}");
+    assert!(finished.stdout.contains("reached no server (502 of a proxy)"), "{finished:?}");
     assert!(finished.stderr.contains("The service went away during the run"), "{finished:?}");
     for wrong in ["broke a promise", "without the answer", "could not be read"] {
         assert!(
@@ -172,7 +172,7 @@ fn a_service_that_freezes_after_the_load_is_said_to_have_and_its_payments_have_t
     let ended = running.wait(PATIENCE);
     let shown = running.stdout();
     assert_eq!(ended.code(), Some(0), "{shown}{}", running.stderr());
-    assert!(shown.starts_with("Attention: a freeze: nothing was answered for "), "{shown}");
+    assert!(shown.starts_with("Warning: a freeze: nothing was answered for "), "{shown}");
     let report = report(app.directory());
     assert_eq!(report["verdicts"]["complete"], 5, "{report}");
     let frozen = report["freezes"]["lengthMs"].as_u64().unwrap();
@@ -189,7 +189,7 @@ fn a_pause_of_the_load_tester_is_not_blamed_on_the_service() {
     running.signal("CONT");
     assert!(running.wait(PATIENCE).code().is_some(), "{}", running.stderr());
     let shown = running.stdout();
-    assert!(shown.starts_with("Attention: the load tester itself stood still for "), "{shown}");
+    assert!(shown.starts_with("Warning: the load tester itself was paused for "), "{shown}");
     let report = report(app.directory());
     assert_eq!((&report["freezes"], &report["absences"]), (&Value::Null, &Value::Array(vec![])), "{report}");
 }
@@ -202,8 +202,8 @@ fn payers_who_take_longer_than_the_tester_waits_are_no_broken_promise() {
     let shown = running.stdout();
     let said = running.stderr();
     assert!(!shown.contains("not settled in time") && !said.contains("broke a promise"), "{shown}{said}");
-    assert!(said.contains("5 still open, because --settle was not longer"), "{said}");
-    assert!(shown.contains("with --settle than the service's sandbox-settle-after"), "{shown}");
+    assert!(said.contains("5 still open, because --settle was no longer"), "{said}");
+    assert!(shown.contains("--settle than the service's sandbox-settle-after"), "{shown}");
     let report = report(app.directory());
     assert_eq!(
         (&report["verdicts"]["still open"], &report["violations"]),
@@ -228,7 +228,7 @@ fn payments_that_a_dead_bank_declines_fall_short_of_the_plan_and_have_not_passed
     let said = running.stderr();
     assert!(shown.contains("\n  declined 5 (no_acquirer_available)\n"), "{shown}");
     assert!(shown.contains("\nFAILED\n"), "{shown}");
-    let expected = "The run fell short of its plan: payments: 5 of 5 were declined, and all were to be paid \
+    let expected = "The run fell short of its plan: payments: 5 of 5 were declined, but all should be paid \
                     (no_acquirer_available); see /health/ready.";
     assert!(said.contains(expected), "{said}");
     let report = report(app.directory());
@@ -270,9 +270,9 @@ fn ctrl_c_says_how_far_the_run_was_and_a_second_one_ends_at_once() {
     let shown = running.stdout();
     let said = running.stderr();
     let first = shown.lines().next().unwrap();
-    assert!(first.starts_with("Attention: interrupted by Ctrl-C after "), "{first}");
+    assert!(first.starts_with("Warning: interrupted by Ctrl-C after "), "{first}");
     assert!(
-        first.ends_with(" s of 600.0 s; every figure is of that part, and no payment is judged"),
+        first.ends_with(" s of 600.0 s; every figure covers only that part, and no payment is judged"),
         "{first}"
     );
     assert!(said.contains("Ctrl-C again ends without it."), "{said}");

@@ -29,7 +29,7 @@ fn a_merchant_that_nobody_made_is_named_with_the_one_that_may_be_meant() {
         let said = "There is no merchant livaria in this store. Did you mean livraria?";
         check_refused(&of("livaria"), said);
         let said = "There is no merchant padaria-central in this store. `quita keys create --merchant NAME` or \
-                    `quita users create` makes one.";
+                    `quita users create` creates one.";
         check_refused(&of("padaria-central"), said);
         let known = of("livraria");
         assert_eq!(known.code, Some(0), "{known:?}");
@@ -52,8 +52,8 @@ fn an_application_that_nobody_made_is_named_with_the_one_that_may_be_meant() {
         };
         let said = "Merchant livraria has no application catlogo. Did you mean catalogo?";
         check_refused(&of("catlogo"), said);
-        let said = "Merchant livraria has no application site. `quita applications list` shows those that \
-                    there are.";
+        let said = "Merchant livraria has no application site. `quita applications list` shows the \
+                    existing ones.";
         check_refused(&of("site"), said);
         assert_eq!(of("catalogo").code, Some(0), "{command:?}");
     }

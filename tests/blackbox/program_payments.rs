@@ -63,7 +63,7 @@ fn a_payment_is_cancelled_captured_and_refunded() {
     let refunded = call(&app, &refund).output();
     assert_eq!((shown(&refunded, "amount"), shown(&refunded, "status")), ("10.00", "succeeded"));
     let replayed = call(&app, &refund);
-    assert!(replayed.stderr.contains("An earlier request had this idempotency key"), "{replayed:?}");
+    assert!(replayed.stderr.contains("An earlier request used this idempotency key"), "{replayed:?}");
     assert_eq!(replayed.output(), refunded, "money goes back once");
     assert_eq!(shown(&call(&app, &["payments", "get", &held]).output(), "refunded"), "10.00");
     let answer = call(&app, &["payments", "refund", &held, "--json"]).output();
@@ -355,18 +355,18 @@ fn a_triggered_event_that_was_not_delivered_fails_and_names_what_helps() {
     let nobody = "http://127.0.0.1:1/";
     let expected = format!(
         "payment.paid happened, and was not delivered to {nobody}: it waits for payment.pending, whose attempt failed: \
-         connection refused or host unreachable.\nStart `quita listen`, or name another receiver with --postback-url. \
-         The service tries again by itself.\n"
+         connection refused or host unreachable.\nStart `quita listen`, or pass another receiver with --postback-url. \
+         The service retries automatically.\n"
     );
     assert_eq!(trigger(&app, nobody), (Some(1), expected));
     let receiver = TestReceiver::start();
     let url = receiver.url();
     for (status, words, advice) in [
-        (301, "301, redirects are not followed.", "Name the final address with --postback-url."),
+        (301, "301, redirects are not followed.", "Pass the final address with --postback-url."),
         (401, "401.", "is its QUITA_SECRET the one that `quita secrets show --mode test` prints?"),
         (403, "403.", "is its QUITA_SECRET the one that `quita secrets show --mode test` prints?"),
-        (404, "404.", "the receiver's own fault"),
-        (500, "500.", "the receiver's own fault"),
+        (404, "404.", "The receiver itself failed"),
+        (500, "500.", "The receiver itself failed"),
         (410, "410, which ends all attempts for the payment.", "Trigger an event of a new one."),
     ] {
         receiver.answer(status);
@@ -376,7 +376,7 @@ fn a_triggered_event_that_was_not_delivered_fails_and_names_what_helps() {
         for part in ["payment.pending", words, advice] {
             assert!(said.contains(part), "{part}: {said}");
         }
-        assert_eq!(said.contains("tries again by itself"), status != 410, "{said}");
+        assert_eq!(said.contains("retries automatically"), status != 410, "{said}");
     }
 }
 

@@ -143,7 +143,7 @@ fn a_command_with_another_key_changes_nothing_of_a_service_on_the_public_one() {
     let address = app.program(&["secrets", "notification", "sandbox"]).env(VARIABLE, NEW).run();
     assert!(address.code == Some(1) && address.stdout.is_empty(), "{address:?}");
     let doctor = app.program(&["doctor"]).env(VARIABLE, NEW).run();
-    assert!(doctor.said().contains("the first start of the service"), "{doctor:?}");
+    assert!(doctor.said().contains("on its first start"), "{doctor:?}");
     assert_eq!(app.secret(), secret);
     let record = app.client().create(&pix(10_027).with("postbackUrl", json!(receiver.url())));
     check_signed(&receiver, id_of(&record), &secret);

@@ -86,7 +86,7 @@ fn the_doctor_warns_of_a_store_that_is_missing_and_makes_none() {
     let found = run(folder.path(), &store.url, &["doctor", "--ops-listen", "127.0.0.1:0"]);
     assert_eq!(found.code, Some(0), "{found:?}");
     let line = found.stdout.lines().find(|line| line.starts_with("warn  store")).unwrap();
-    assert!(line.contains("does not exist yet") && line.contains("`quita serve` makes it"), "{line}");
+    assert!(line.contains("does not exist yet") && line.contains("`quita serve` creates it"), "{line}");
     assert!(!store.exists());
 }
 

@@ -12,7 +12,7 @@ const ENDS_WITHIN: Duration = Duration::from_secs(30);
 #[test]
 fn a_store_in_the_newest_form_has_nothing_to_upgrade() {
     let app = TestApp::new();
-    let nothing = "the store has form 1, the newest that this version knows: nothing to do";
+    let nothing = "the store has form 1, the newest that this version supports: nothing to do";
     for more in [&[][..], &["--dry-run"], &["--rate", "5"]] {
         let arguments: Vec<_> = ["store", "upgrade"].iter().chain(more).copied().collect();
         assert_eq!(app.quita(&arguments).output(), nothing, "{arguments:?}");

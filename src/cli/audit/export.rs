@@ -16,8 +16,8 @@ use crate::cli::output;
 /// Entries to print.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ExportLog {
-    /// Entries behind this place; behind this place, which must be in the log with this hash; or not older than this time.
-    /// Everything when absent
+    /// Entries after this place; after this place, which must be in the log with this hash; or not older than this time
+    /// [default: all]
     #[arg(long, value_name = "SEQUENCE|SEQUENCE:HASH|TIME", value_parser = since)]
     since: Option<Since>,
     #[command(flatten)]
@@ -112,7 +112,7 @@ pub(super) async fn run(ExportLog { since, store }: ExportLog) -> Result<(), Fai
     match unreadable.first() {
         None => Ok(()),
         Some(first) => Err(Failure::failed(format!(
-            "{} entries can't be read, the first at place {first}: `quita audit verify` tells more.",
+            "{} entries can't be read, the first at place {first}: see `quita audit verify`.",
             unreadable.len()
         ))),
     }
@@ -129,7 +129,7 @@ async fn refuse_other(store: &(impl AuditStore + ?Sized), seen: &ChainPlace) -> 
     match found {
         Some(place) if place == *seen => Ok(()),
         Some(_) | None => Err(Failure::failed(format!(
-            "the log does not go on from {seen}: `quita audit verify --continues {seen}` tells more."
+            "the log does not go on from {seen}: see `quita audit verify --continues {seen}`."
         ))),
     }
 }
@@ -139,7 +139,7 @@ fn since(text: &str) -> Result<Since, String> {
     let seen = || ChainPlace::parse(text).map(Since::Seen);
     let time = || Timestamp::parse(text).map(Since::Time);
     place().or_else(seen).or_else(time).ok_or_else(|| {
-        "allowed are the place of an entry, a place and its hash as `quita audit verify` prints them, or a time as \
+        "must be the place of an entry, a place and its hash as `quita audit verify` prints them, or a time such as \
          2026-11-21T12:00:00Z"
             .into()
     })

@@ -52,7 +52,7 @@ pub(super) fn differences(headers: &HeaderMap) -> Vec<String> {
         match values.join(", ") {
             found if found == *expected => {}
             found if found.is_empty() => differences.push(format!("header {name} is missing")),
-            found => differences.push(format!("header {name} is {found:?}, and not {expected:?}")),
+            found => differences.push(format!("header {name} is {found:?} instead of {expected:?}")),
         }
     }
     for value in headers.get_all(STRICT_TRANSPORT_SECURITY).filter(|value| makes_browsers_forget(value)) {
@@ -62,7 +62,7 @@ pub(super) fn differences(headers: &HeaderMap) -> Vec<String> {
     for name in headers.keys().map(|name| name.as_str()).filter(|name| !is_expected(name)) {
         let is_of_proxy = OF_PROXIES.iter().any(|beginning| name.starts_with(beginning));
         if !HARMLESS.contains(&name) && (!is_of_proxy || ACTING.contains(&name)) {
-            differences.push(format!("header {name} is none of this version"));
+            differences.push(format!("header {name} is not sent by this version"));
         }
     }
     differences
@@ -97,7 +97,7 @@ mod tests {
         other.remove(&name);
         assert_eq!(differences(&other), ["header x-frame-options is missing"]);
         other.insert(name.clone(), HeaderValue::from_static("SAMEORIGIN"));
-        assert_eq!(differences(&other), ["header x-frame-options is \"SAMEORIGIN\", and not \"DENY\""]);
+        assert_eq!(differences(&other), ["header x-frame-options is \"SAMEORIGIN\" instead of \"DENY\""]);
         let mut twice = headers();
         twice.append(name, HeaderValue::from_static("DENY"));
         assert_eq!(differences(&twice).len(), 1);

@@ -27,18 +27,18 @@ impl PaymentCode {
                     BrCode::parse(code).map_err(|error| format!("the PIX code is invalid: {error}"))?;
                 match code {
                     BrCode::Static(code) => Ok(format!(
-                        "A payer's PIX goes to the key {}, {} in {}: see that they are the shop's.",
+                        "A payer's PIX goes to the key {}, {} in {}: check that they are the shop's.",
                         code.key.as_str(),
                         code.merchant_name,
                         code.merchant_city
                     )),
                     BrCode::Dynamic(code) => Ok(format!(
-                        "A payer's PIX goes to {} in {}, by {}: see that they are the shop's.",
+                        "A payer's PIX goes to {} in {}, by {}: check that they are the shop's.",
                         code.merchant_name,
                         code.merchant_city,
                         host_of(&code.url)
                     )),
-                    BrCode::Recurrence(_) => Err("the PIX code is one for recurring payments".to_owned()),
+                    BrCode::Recurrence(_) => Err("the PIX code is for recurring payments".to_owned()),
                 }
             }
             Self::Boleto { line } => {
@@ -46,7 +46,7 @@ impl PaymentCode {
                     Line::parse(line).map_err(|error| format!("the slip's number is invalid: {error}"))?;
                 let barcode = line.barcode();
                 Ok(format!(
-                    "A payer's boleto is one of bank {}, with the free field {}: see that they are the shop's.",
+                    "A payer's boleto is of bank {}, with the free field {}: check that they are the shop's.",
                     barcode.bank(),
                     barcode.free_field()
                 ))

@@ -166,7 +166,7 @@ pub(super) struct PageFindings {
 /// Compares a page with the output of the templates.
 pub(super) fn judge(html: &str, page: &Url) -> PageFindings {
     let (pieces, unreadable) = read(html);
-    let written = |text: String| format!("the page has what this version does not write: {text}");
+    let written = |text: String| format!("the page contains what this version does not write: {text}");
     let home = page.path().split_once(super::CHECKOUT).map_or("", |(home, _)| home);
     let mut judge = Judge::new(home, page.path(), &pieces);
     judge.found.differences.extend(unreadable.into_iter().map(written));
@@ -246,7 +246,7 @@ impl<'p> Judge<'p> {
                 Piece::End(name) => {
                     is_in_noscript &= name != "noscript";
                     if !ELEMENTS.contains(&name.as_str()) {
-                        self.differ(format!("the page ends the element {name}"));
+                        self.differ(format!("the page closes the element {name}"));
                     }
                 }
                 Piece::Text(_) => {}
@@ -277,14 +277,14 @@ impl<'p> Judge<'p> {
     fn script(&mut self, tag: &Tag, next: Option<&Piece>) {
         let ends = matches!(next, Some(Piece::End(name)) if name == "script");
         let Some(address) = tag.attribute("src") else {
-            return self.differ("the page has a script within itself".to_owned());
+            return self.differ("the page has an inline script".to_owned());
         };
         if !ends {
-            self.differ("the page has a script within itself".to_owned());
+            self.differ("the page has an inline script".to_owned());
         }
         let names: Vec<_> = tag.attributes.iter().map(|(name, _)| name.as_str()).collect();
         if names != ["src", "integrity", "defer"] || tag.attribute("defer") != Some("") {
-            self.differ(format!("script {address} has other attributes: {}", names.join(" ")));
+            self.differ(format!("script {address} has different attributes: {}", names.join(" ")));
         }
         self.file(tag, address);
     }
@@ -300,7 +300,7 @@ impl<'p> Judge<'p> {
             [("rel", "stylesheet"), ("href", address), ("integrity", _)] if tag.name == "link" => {
                 self.file(tag, address);
             }
-            _ => self.differ(format!("the page has another {}: {attributes:?}", tag.name)),
+            _ => self.differ(format!("the page has an unknown {}: {attributes:?}", tag.name)),
         }
     }
 
@@ -313,10 +313,10 @@ impl<'p> Judge<'p> {
             .filter(|asset| asset.name.ends_with(suffix))
             .find(|asset| address == format!("{path}{}", assets::versioned(asset.name)));
         let Some(asset) = known else {
-            return self.differ(format!("{} is none of this version: {address}", tag.name));
+            return self.differ(format!("{} is not part of this version: {address}", tag.name));
         };
         if tag.attribute("integrity") != Some(assets::integrity_of(asset.name).as_str()) {
-            self.differ(format!("the page states another hash of {} than this version", asset.name));
+            self.differ(format!("the page states a different hash of {} from this version", asset.name));
         }
         self.found.files.insert(asset.name);
     }
@@ -325,7 +325,7 @@ impl<'p> Judge<'p> {
         for (name, value) in &tag.attributes {
             if tag.name == "a" && name == "href" {
                 if !self.may_lead_to(tag, value, next) {
-                    self.differ(format!("a leads elsewhere: {value}"));
+                    self.differ(format!("a link leads elsewhere: {value}"));
                 }
                 continue;
             }
@@ -335,13 +335,13 @@ impl<'p> Judge<'p> {
             match rule {
                 None => self.differ(format!("{} has the attribute {name}", tag.name)),
                 Some((_, _, allowed)) if !self.allows(*allowed, value) => {
-                    self.differ(format!("{} has another {name}: {value}", tag.name));
+                    self.differ(format!("{} has a different {name}: {value}", tag.name));
                 }
                 Some(_) => {}
             }
         }
         if tag.attribute("id").is_some_and(|id| !self.ids.insert(id)) {
-            self.differ(format!("{} has an id that is there before", tag.name));
+            self.differ(format!("{} has a duplicate id", tag.name));
         }
         if tag.attribute("hidden").is_some() && !may_be_hidden(tag) {
             self.differ(format!("{} is hidden", tag.name));
@@ -417,7 +417,7 @@ impl<'p> Judge<'p> {
         let code = match tag.attribute("id") {
             Some("code") => PaymentCode::Pix { code: text, picture: self.picture.to_owned() },
             Some("line") => PaymentCode::Boleto { line: text },
-            _ => return self.differ("the page has another textarea".to_owned()),
+            _ => return self.differ("the page has an unknown textarea".to_owned()),
         };
         // Each check takes a request, and an attacker could include thousands of codes.
         if !self.found.codes.iter().any(|known| discriminant(known) == discriminant(&code)) {
@@ -438,7 +438,7 @@ impl<'p> Judge<'p> {
             _ => id == name && FIELDS.contains(&(name, kind, complete)),
         };
         if !is_known {
-            self.differ(format!("the page has another field: {kind} {name:?} {complete:?}"));
+            self.differ(format!("the page has an unknown field: {kind} {name:?} {complete:?}"));
         }
     }
 }

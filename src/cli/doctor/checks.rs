@@ -38,13 +38,13 @@ pub(super) fn configuration(config: &Config) -> Vec<Finding> {
     let mut findings = config.refuse_unsafe().err().map_or(Vec::new(), |error| refusals(&error));
     if findings.is_empty() {
         let environment = config.environment.as_str();
-        findings.push(Finding::ok("configuration", format!("understood, for {environment}")));
+        findings.push(Finding::ok("configuration", format!("valid, for {environment}")));
     }
     findings.extend(
         config
             .warnings
             .iter()
-            .map(|warning| Finding::warn("configuration", warning, "change it unless it is meant so")),
+            .map(|warning| Finding::warn("configuration", warning, "change this unless it is intended")),
     );
     findings
 }
@@ -62,7 +62,7 @@ pub(super) fn acquirers(config: &Config) -> Vec<Finding> {
     for mode in modes {
         let missing = config.methods_without_acquirer(*mode);
         if !missing.is_empty() {
-            let text = format!("none takes {} of {} keys", missing.join(", "), mode.as_str());
+            let text = format!("no acquirer accepts {} with {} keys", missing.join(", "), mode.as_str());
             findings.push(Finding::warn("acquirer", text, "add an [[acquirer]] to the configuration"));
         }
     }
@@ -78,7 +78,7 @@ fn described(acquirer: &AcquirerConfig) -> String {
     let rate = rate.map(|rate| format!("; at most {rate} calls a second")).unwrap_or_default();
     let secret = match &acquirer.adapter {
         AdapterConfig::Sandbox(sandbox) if sandbox.notification_secret.is_some() => {
-            "; notices signed with the secret that is configured"
+            "; notices signed with the configured secret"
         }
         AdapterConfig::Sandbox(_)
         | AdapterConfig::ApiPix(_)
@@ -92,7 +92,7 @@ fn described(acquirer: &AcquirerConfig) -> String {
 /// Checks the secret key. Its safety has been checked with the configuration.
 pub(super) fn secret_key(config: &Config) -> Finding {
     if config.secret_keys.has_default() {
-        let mend = "set QUITA_SECRET_KEY before anything real depends on it: with this one anybody opens the store's secrets";
+        let mend = "set QUITA_SECRET_KEY before production use: with this key, anyone can decrypt the store's secrets";
         return Finding::warn("secret key", "it is the development key, which is public", mend);
     }
     let files = config.secret_files.iter();
@@ -119,9 +119,10 @@ fn open_file(subject: &'static str, file: &SecretFile) -> Option<Finding> {
     let mode = file.open_permissions().ok().flatten()?;
     let option = &file.option;
     let path = file.path.display();
-    let text =
-        format!("{option}: {path} holds a secret, and everybody on this machine may use it ({mode:04o})");
-    let mend = format!("`chmod 600 {path}`; if somebody may have read it, change the secret");
+    let text = format!(
+        "{option}: {path} holds a secret, and other users of this machine can access it ({mode:04o})"
+    );
+    let mend = format!("`chmod 600 {path}`; if others may have read it, replace the secret");
     Some(Finding::warn(subject, text, mend))
 }
 
@@ -133,7 +134,7 @@ pub(super) fn proxy(config: &Config) -> Finding {
             "the last entry of X-Forwarded-For is trusted from every client of {listen}: only the proxy may reach it"
         )
     } else {
-        format!("none is expected: whoever connects to {listen} counts as the client")
+        format!("none is expected: each peer that connects to {listen} counts as a client")
     };
     Finding::ok("proxy", text)
 }
@@ -143,7 +144,7 @@ pub(super) fn open_files(most: u64) -> Finding {
     if most >= open_files::ENOUGH {
         return Finding::ok("open files", format!("{most} may be open at once"));
     }
-    let text = format!("only {most} may be open at once, and half of that is for who connects");
+    let text = format!("only {most} may be open at once, and half of these are for clients");
     let mend = format!(
         "allow {} or more: `ulimit -Hn`, LimitNOFILE= of systemd, --ulimit nofile= of a container",
         open_files::ENOUGH
@@ -157,7 +158,7 @@ pub(super) fn store_is_missing(url: &StoreUrl, running: Option<&RunningService>)
     if let Some(service) = running {
         return service.store_is_gone(&url.to_string());
     }
-    Finding::warn("store", format!("{url} does not exist yet"), "`quita serve` makes it")
+    Finding::warn("store", format!("{url} does not exist yet"), "`quita serve` creates it")
 }
 
 /// Reports whether the store accepts writes, in the words of the service's health.
@@ -168,13 +169,13 @@ pub(super) fn store_takes_writes(url: &StoreUrl, written: Result<(), StoreError>
         Ok(()) => Finding::ok("store", format!("{url} answers, and takes writes")),
         Err(error @ StoreError::Full(_)) => fail(
             error.to_string(),
-            "make room, never by deleting its files: the service then takes writes again by itself; docs/ops/RUNBOOK.md, \
-             Full disk",
+            "free disk space, but never delete the store's files: the service then accepts writes again by itself; see \
+             Full disk in docs/ops/RUNBOOK.md",
         ),
         Err(error @ (StoreError::Unavailable(_) | StoreError::Broken(_) | StoreError::Unreadable(_))) => {
             fail(
-                format!("the store takes no writes: {error}"),
-                "docs/ops/RUNBOOK.md, QuitaStoreFailing, says where to look",
+                format!("the store accepts no writes: {error}"),
+                "see QuitaStoreFailing in docs/ops/RUNBOOK.md",
             )
         }
     }
@@ -183,7 +184,7 @@ pub(super) fn store_takes_writes(url: &StoreUrl, written: Result<(), StoreError>
 /// Warns of an operator's console that nobody can sign in to.
 pub(super) fn console(config: &Config, has_operators: bool) -> Option<Finding> {
     let warning = config.closed_console().filter(|_| !has_operators)?;
-    Some(Finding::warn("configuration", warning, "change it unless it is meant so"))
+    Some(Finding::warn("configuration", warning, "change this unless it is intended"))
 }
 
 /// Returns the modification time of the program file: the clock can't be earlier.
@@ -195,15 +196,15 @@ pub(super) fn program_made_at() -> Option<Timestamp> {
 
 /// Compares the clock with the program file and the newest entry of the store.
 pub(super) fn clock(now: Timestamp, made_at: Option<Timestamp>, newest: Option<Timestamp>) -> Finding {
-    let mend = "set the clock, and keep it set with NTP";
+    let mend = "correct the clock, and keep it in sync with NTP";
     // A file copied from elsewhere may be up to a day ahead.
     if let Some(made_at) = made_at.filter(|made_at| made_at.ms_since(now) > DAY_MS) {
-        return Finding::fail("clock", format!("it is {now}, but this program was made at {made_at}"), mend);
+        return Finding::fail("clock", format!("it is {now}, but this program was built at {made_at}"), mend);
     }
     if let Some(newest) = newest.filter(|newest| newest.ms_since(now) > CLOCK_TOLERANCE_MS) {
         return Finding::fail(
             "clock",
-            format!("it is {now}, but the store has a key made at {newest}"),
+            format!("it is {now}, but the store has a key created at {newest}"),
             mend,
         );
     }
@@ -216,7 +217,8 @@ pub(super) fn keys(keys: &[ApiKey], environment: Environment, now: Timestamp) ->
     let old: Vec<_> = keys.iter().filter(|key| key.is_old(now)).map(|key| key.id.as_str()).collect();
     if !old.is_empty() {
         let text = format!("{live} in use, {} of them older than a year: {}", old.len(), old.join(", "));
-        let mend = "create another one, change the merchant's program, then `quita keys revoke KEYID`";
+        let mend =
+            "create a new key, switch the merchant's program to it, then run `quita keys revoke KEYID`";
         return Finding::warn("keys", text, mend);
     }
     if live > 0 {
@@ -237,13 +239,13 @@ pub(super) async fn key_of_store(strongbox: &Strongbox, secret_keys: &SecretKeys
     match strongbox.current().await {
         Ok(current) if current == secret_keys.newest().id() => None,
         Ok(current) => {
-            let mend = "`quita secrets rewrap` has it work with the newest one, once every node has that";
-            Some(Finding::warn("secret key", format!("the store works with the older key {current}"), mend))
+            let mend = "once every node has the newest key, run `quita secrets rewrap`";
+            Some(Finding::warn("secret key", format!("the store still uses the older key {current}"), mend))
         }
         Err(SecretKeyError::Store(_)) => None,
         Err(SecretKeyError::StillPublic { .. }) => {
-            let mend = "the first start of the service with the key of this configuration moves it";
-            Some(Finding::warn("secret key", "the store works with the public key of development", mend))
+            let mend = "the service moves the store to the configured key on its first start with it";
+            Some(Finding::warn("secret key", "the store uses the public development key", mend))
         }
         Err(error) => Some(Finding::fail("secret key", error.to_string(), "no node starts without it")),
     }
@@ -274,11 +276,13 @@ pub(super) async fn webhook_secrets(
                     }
                     Ok(_) => "secrets rotate",
                     Err(why) => {
-                        let text = format!("those of application {name} of merchant {merchant}: {why}");
+                        let text = format!(
+                            "those of application {name} of merchant {merchant} can't be read: {why}"
+                        );
                         findings.push(Finding::fail(
                             "secrets",
                             text,
-                            "nothing is signed with them until then",
+                            "webhooks are not signed with them until this is fixed",
                         ));
                         continue;
                     }
@@ -287,7 +291,7 @@ pub(super) async fn webhook_secrets(
             Ok(None) => "keys create",
             Err(error) => {
                 let mend = "fix the store first";
-                findings.push(Finding::fail("secrets", format!("they can't be read: {error}"), mend));
+                findings.push(Finding::fail("secrets", format!("the secrets can't be read: {error}"), mend));
                 return findings;
             }
         };
@@ -296,12 +300,15 @@ pub(super) async fn webhook_secrets(
         let mode = mode.as_str();
         findings.push(Finding::fail(
             "secrets",
-            format!("application {name:?} of merchant {merchant:?} has none that signs in mode {mode}"),
+            format!("application {name:?} of merchant {merchant:?} has no signing secret for mode {mode}"),
             format!("`quita {what} --merchant {merchant:?} --application {name:?} --mode {mode}`"),
         ));
     }
     if findings.is_empty() {
-        findings.push(Finding::ok("secrets", format!("applications that sign: {}", applications.len())));
+        findings.push(Finding::ok(
+            "secrets",
+            format!("applications with a signing secret: {}", applications.len()),
+        ));
     }
     findings
 }
@@ -343,7 +350,10 @@ mod tests {
         assert!(found.iter().any(|finding| finding.text.contains("behind-proxy is false")), "{found:?}");
         let found = acquirers(&config);
         assert_eq!(levels(&found), [Level::Warn, Level::Warn], "{found:?}");
-        assert!(found[1].text.contains("none takes pix, boleto, credit_card of live keys"), "{found:?}");
+        assert!(
+            found[1].text.contains("no acquirer accepts pix, boleto, credit_card with live keys"),
+            "{found:?}"
+        );
     }
 
     #[test]
@@ -353,8 +363,8 @@ mod tests {
         let variables = [(variable.0.into(), variable.1.into())];
         let settings = Settings::gather([("acquirer", table.to_owned())], variables);
         let found = acquirers(&Config::from_settings(settings).unwrap());
-        let expected = "a: sandbox, test keys, pix; at most 5 calls a second; notices signed with the secret that \
-                        is configured";
+        let expected = "a: sandbox, test keys, pix; at most 5 calls a second; notices signed with the \
+                        configured secret";
         assert_eq!(found[0].text, expected);
     }
 
@@ -416,7 +426,7 @@ mod tests {
         );
         let read_only = told(Err(StoreError::Unavailable("read-only".into())));
         assert_eq!(read_only.level, Level::Fail);
-        assert!(read_only.text.contains("the store takes no writes"), "{read_only}");
+        assert!(read_only.text.contains("the store accepts no writes"), "{read_only}");
     }
 
     #[test]

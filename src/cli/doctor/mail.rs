@@ -7,8 +7,8 @@ use quita_config::mail::MailConfig;
 
 const SUBJECT: &str = "mail server";
 
-const MEND: &str = "check mail-server, its certificate, mail-user and the password, and the way to it: until then messages to \
-                    people are not sent by e-mail";
+const MEND: &str = "check mail-server, its certificate, mail-user, the password and the network: until this is fixed, \
+                    no e-mail is sent";
 
 /// Connects to the mail server; `None` if none is configured.
 pub(super) async fn reach(config: &Config) -> Option<Finding> {

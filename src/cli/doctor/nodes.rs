@@ -60,9 +60,9 @@ fn judge(first: &[Node], last: &[Node], now: Timestamp) -> Vec<Finding> {
             findings.push(wrong_clock(node, now));
         } else if is_silent_for_long(*seen_at, now) {
             let text = format!(
-                "the one at {address} was lost: it did not stop, and was last seen at {seen_at} by its own clock"
+                "the node at {address} was lost: it did not shut down, and was last seen at {seen_at} by its own clock"
             );
-            findings.push(Finding::warn(SUBJECT, text, "docs/ops/RUNBOOK.md, QuitaNodeLost"));
+            findings.push(Finding::warn(SUBJECT, text, "see QuitaNodeLost in docs/ops/RUNBOOK.md"));
         }
     }
     let tables: HashSet<_> = alive.iter().filter_map(|node| node.routing.as_ref()).collect();
@@ -70,7 +70,7 @@ fn judge(first: &[Node], last: &[Node], now: Timestamp) -> Vec<Finding> {
     if tables.len() > 1 || accounts.len() > 1 {
         let addresses: Vec<_> = alive.iter().map(|node| node.address.as_str()).collect();
         let text = format!("{} route by different tables or accounts", addresses.join(", "));
-        let mend = "give all of them the same acquirers and routes, unless a restart of all is under way";
+        let mend = "give all of them the same acquirers and routes, unless a rolling restart is in progress";
         findings.push(Finding::warn(SUBJECT, text, mend));
     }
     findings
@@ -90,9 +90,9 @@ fn wrong_clock(Node { address, seen_at, .. }: &Node, now: Timestamp) -> Finding 
     let seconds = seen_at.millis().abs_diff(now.millis()) / 1_000;
     let side = if *seen_at > now { "ahead of" } else { "behind" };
     let text =
-        format!("the clock of the one at {address} is about {seconds} s {side} the clock of this machine");
+        format!("the clock of the node at {address} is about {seconds} s {side} the clock of this machine");
     let mend =
-        "set the one that is wrong, and keep both set with NTP: docs/ops/RUNBOOK.md, QuitaNodeClocksDiffer";
+        "correct the wrong clock, and sync both with NTP: see QuitaNodeClocksDiffer in docs/ops/RUNBOOK.md";
     Finding::fail(SUBJECT, text, mend)
 }
 
@@ -129,7 +129,7 @@ mod tests {
         let different = once(&[node("a", "1", 99_000), node("b", "2", 99_000)]);
         assert_eq!(different, ["a, b route by different tables or accounts"]);
         let lost = once(&[node("a", "1", 99_000), node("b", "2", 39_999)]);
-        assert!(lost.len() == 1 && lost[0].starts_with("the one at b was lost"), "{lost:?}");
+        assert!(lost.len() == 1 && lost[0].starts_with("the node at b was lost"), "{lost:?}");
     }
 
     #[test]
@@ -141,10 +141,10 @@ mod tests {
             let alive = told(&[before], std::slice::from_ref(&after));
             assert_eq!(
                 alive,
-                [format!("the clock of the one at a is about {side} the clock of this machine")]
+                [format!("the clock of the node at a is about {side} the clock of this machine")]
             );
             let lost = told(std::slice::from_ref(&after), std::slice::from_ref(&after));
-            assert!(lost.len() == 1 && lost[0].starts_with("the one at a was lost"), "{lost:?}");
+            assert!(lost.len() == 1 && lost[0].starts_with("the node at a was lost"), "{lost:?}");
         }
     }
 }

@@ -33,7 +33,7 @@ pub(super) async fn missing_acquirers(store: &dyn PaymentStore, config: &Config)
         Err(_) => {
             let seconds = STORE_TIME_OUT.as_secs();
             let text = format!("open payments could not be read within {seconds} s");
-            let mend = "repeat it before you take an acquirer out of the configuration";
+            let mend = "run this again before you remove an acquirer from the configuration";
             return vec![Finding::warn(SUBJECT, text, mend)];
         }
     };
@@ -42,15 +42,15 @@ pub(super) async fn missing_acquirers(store: &dyn PaymentStore, config: &Config)
         .map(|(name, methods)| {
             let methods: Vec<_> = methods.into_iter().collect();
             let text = format!(
-                "{name}: open payments need it ({}), and the configuration lacks it",
+                "{name}: open payments need it ({}), but the configuration does not provide it",
                 methods.join(", ")
             );
-            let mend = "keep it with these methods in the configuration until the payments have ended";
+            let mend = "keep it configured with these methods until the payments have ended";
             Finding::fail(SUBJECT, text, mend)
         })
         .collect();
     if !is_all {
-        let text = format!("of the open payments, only the {MOST} that are due first were read");
+        let text = format!("only the {MOST} open payments that are due first were checked");
         findings.push(Finding::ok(SUBJECT, text));
     }
     findings

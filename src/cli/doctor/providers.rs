@@ -50,8 +50,8 @@ fn shared_accounts(links: &[Arc<Link>]) -> Vec<Finding> {
     }
     let shared = names.into_values().filter(|names| names.len() > 1);
     let warned = |names: Vec<String>| {
-        let text = format!("{} are one account, and show each other's charges", names.join(", "));
-        Finding::warn(SUBJECT, text, "give each table an account (a Pix key) of its own, or leave one out")
+        let text = format!("{} share one account, and show each other's charges", names.join(", "));
+        Finding::warn(SUBJECT, text, "give each table its own account (Pix key), or remove one")
     };
     shared.map(warned).collect()
 }
@@ -69,14 +69,14 @@ async fn look_at(link: &Link, config: &Config, now: Timestamp) -> Vec<Finding> {
     findings.push(match (read, link.state().and_then(|state| state.token_until)) {
         (Ok(()), None) => Finding::ok(SUBJECT, format!("{acquirer}: {address} answers")),
         (Ok(()), Some(until)) => {
-            Finding::ok(SUBJECT, format!("{acquirer}: {address} answers; it gave a token until {until}"))
+            Finding::ok(SUBJECT, format!("{acquirer}: {address} answers; its token is valid until {until}"))
         }
         (Err(why), _) => {
             let text = format!("{acquirer}: {address} can't be asked: {why}");
             Finding::fail(
                 SUBJECT,
                 text,
-                "check address, certificate and secrets of this acquirer, and the way to it",
+                "check this acquirer's address, certificate and secrets, and the network",
             )
         }
     });
@@ -86,9 +86,9 @@ async fn look_at(link: &Link, config: &Config, now: Timestamp) -> Vec<Finding> {
 fn certificate(acquirer: &str, until: Timestamp, now: Timestamp) -> Finding {
     let mend = "put a new one with its key into certificate-file and private-key-file, and send SIGHUP to the service";
     if until <= now {
-        return Finding::fail(SUBJECT, format!("{acquirer}: its certificate ended at {until}"), mend);
+        return Finding::fail(SUBJECT, format!("{acquirer}: its certificate expired at {until}"), mend);
     }
-    let text = format!("{acquirer}: its certificate ends at {until}");
+    let text = format!("{acquirer}: its certificate expires at {until}");
     if until.ms_since(now) <= CERTIFICATE_WARNING_MS {
         return Finding::warn(SUBJECT, text, mend);
     }
@@ -114,7 +114,7 @@ fn callbacks(link: &Link, config: &Config) -> Option<Finding> {
         )),
         CallbackRegistration::Off => Some(Finding::ok(
             SUBJECT,
-            format!("{name}: the service does not tell the bank where to call back"),
+            format!("{name}: the service registers no callback address with the bank"),
         )),
     }
 }
@@ -148,7 +148,7 @@ mod tests {
             let token = |name: &str| (format!("QUITA_ACQUIRER_{name}_STATIC_TOKEN").into(), "token".into());
             let settings = Settings::gather([("acquirer", tables)], [token("ONE"), token("OTHER")]);
             let found = reach(&Config::from_settings(settings).unwrap()).await;
-            found.iter().any(|finding| finding.text.contains("one, other are one account"))
+            found.iter().any(|finding| finding.text.contains("one, other share one account"))
         };
         assert!(is_told([("test", "a@b.example"), ("test", "a@b.example")]).await);
         assert!(!is_told([("test", "a@b.example"), ("test", "c@b.example")]).await);

@@ -85,8 +85,12 @@ impl RunningService {
         let Some(Readiness { status, version, checks }) = &self.readiness else {
             let seconds = TIME_OUT.as_secs();
             let text =
-                format!("something listens at {url}, and does not say within {seconds} s that it is ready");
-            return Finding::warn(SUBJECT, text, "if it is the service: docs/ops/RUNBOOK.md, QuitaNotReady");
+                format!("something listens at {url}, but did not report within {seconds} s that it is ready");
+            return Finding::warn(
+                SUBJECT,
+                text,
+                "if it is the service, see QuitaNotReady in docs/ops/RUNBOOK.md",
+            );
         };
         if status == "ready" {
             return Finding::ok(SUBJECT, format!("{} runs at {url}, and is ready", printable(version)));
@@ -96,7 +100,7 @@ impl RunningService {
         let messages: Vec<_> = failed.filter_map(|check| check.message.as_deref()).collect();
         let messages = printable(&messages.join("; "));
         let text = format!("it runs at {url}, and is not ready: {messages}");
-        Finding::fail(SUBJECT, text, "docs/ops/RUNBOOK.md, QuitaNotReady, says where to look")
+        Finding::fail(SUBJECT, text, "see QuitaNotReady in docs/ops/RUNBOOK.md")
     }
 
     /// Reports that the configured store does not exist although this service is running.
@@ -105,13 +109,13 @@ impl RunningService {
         let is_away = self.readiness.as_ref().is_some_and(|readiness| !readiness.checks.store.ok);
         if is_away {
             let text = format!("{store} does not exist, but a service runs at {url}: its store is gone");
-            let mend = "put the store back while the service runs, and do not start another: it would begin with an empty \
-                        store";
+            let mend = "restore the store while the service runs, and do not start another: it would start with an \
+                        empty store";
             return Finding::fail("store", text, mend);
         }
         let text = format!("{store} does not exist, but a service runs at {url}");
-        let mend = "check the option store: the service has another one, or this one was just taken away; do not start \
-                    another service before you know";
+        let mend = "check the option store: the service uses a different store, or this one was just removed; do not \
+                    start another service until you know which";
         Finding::warn("store", text, mend)
     }
 }

@@ -29,7 +29,8 @@ fn judge(server_ahead_ms: i64) -> Finding {
     }
     let side = if server_ahead_ms > 0 { "behind" } else { "ahead of" };
     let text = format!("it is {seconds} s {side} the clock of the store's server");
-    let mend = "set the one that is wrong, and keep both set with NTP: leases, expiries and second factors depend on it";
+    let mend =
+        "correct the wrong clock, and sync both with NTP: leases, expiries and second factors depend on it";
     Finding::fail("clock", text, mend)
 }
 

@@ -51,7 +51,7 @@ impl fmt::Display for SignatureCheck {
         match self {
             Self::Good => f.write_str("signature good"),
             Self::Bad(why) => write!(f, "signature bad ({why})"),
-            Self::Stale { off_s } => write!(f, "signature bad (its time is {off_s} s from ours)"),
+            Self::Stale { off_s } => write!(f, "signature bad (its time is {off_s} s off)"),
             Self::Unsigned => f.write_str("unsigned"),
             Self::Unchecked => f.write_str("signature not checked"),
         }
@@ -70,13 +70,13 @@ pub(in crate::cli) fn judge(
         return SignatureCheck::Bad("no webhook-id");
     };
     let Some(timestamp_s) = headers.timestamp.and_then(|text| text.parse::<i64>().ok()) else {
-        return SignatureCheck::Bad("no readable webhook-timestamp");
+        return SignatureCheck::Bad("no valid webhook-timestamp");
     };
     if secrets.is_empty() {
         return SignatureCheck::Unchecked;
     }
     if !secrets.iter().any(|secret| verify(secret, id, timestamp_s, body, signature)) {
-        return SignatureCheck::Bad("not made with this secret");
+        return SignatureCheck::Bad("not created with this secret");
     }
     // The timestamp is checked last: only a genuine signature proves that nothing but the clock is off.
     let off_s = now.millis().div_euclid(1_000).abs_diff(timestamp_s);
@@ -133,7 +133,7 @@ mod tests {
         let signature = sign(&[secret(1)], "evt_1", NOW_S, BODY);
         let headers =
             SignatureHeaders { id: Some("evt_1"), timestamp: Some(&timestamp), signature: Some(&signature) };
-        let bad = SignatureCheck::Bad("not made with this secret");
+        let bad = SignatureCheck::Bad("not created with this secret");
         check(&[secret(1)], &headers, BODY, &SignatureCheck::Good);
         check(&[secret(2)], &headers, BODY, &bad);
         check(&[secret(1)], &headers, b"{ }", &bad);
@@ -146,7 +146,7 @@ mod tests {
     fn what_is_missing_is_told() {
         let headers =
             SignatureHeaders { id: Some("evt_1"), timestamp: Some("1"), signature: Some("v1,AAAA") };
-        let no_time = SignatureCheck::Bad("no readable webhook-timestamp");
+        let no_time = SignatureCheck::Bad("no valid webhook-timestamp");
         check(&[secret(1)], &SignatureHeaders::default(), BODY, &SignatureCheck::Unsigned);
         check(
             &[secret(1)],

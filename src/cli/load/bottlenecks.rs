@@ -16,7 +16,7 @@ const MIN_OTHERS: u64 = 5;
 const MIN_OTHERS_PERCENT: u64 = 5;
 
 /// Finding if the service was away.
-const ABSENT: &str = "the service's absence: the figure counts time in which it did not answer";
+const ABSENT: &str = "the service's absence: the figure includes time in which it did not answer";
 
 /// Facts of a run besides its samples.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Limits {
                 std::iter::once(ABSENT.into()).chain(refusals).collect()
             }
             Some(asked) if pressure.reached.reaches(REACHED, asked) => {
-                let finding = "nothing: the rate that was asked for was reached";
+                let finding = "nothing: the requested rate was reached";
                 // The following did not limit the rate, but is part of the latencies.
                 std::iter::once(finding.into()).chain(refusals).chain(rest).collect()
             }
@@ -94,8 +94,8 @@ impl Limits {
                 let sent = pressure.sent;
                 let reached = pressure.reached;
                 let finding = format!(
-                    "{failed} of {sent} creations failed or were refused, and the others came in time: {reached} payments \
-                     a second were created of {asked} that were due"
+                    "{failed} of {sent} creations failed or were refused, and the others were in time: {reached} of \
+                     {asked} payments due per second were created"
                 );
                 std::iter::once(finding).chain(refusals).chain(rest).collect()
             }
@@ -103,7 +103,7 @@ impl Limits {
                 let causes: Vec<_> = refusals.into_iter().chain(self.busy()).chain(rest).collect();
                 let saturation = asked.map(|asked| {
                     let reached = pressure.reached;
-                    format!("saturated: {reached} payments a second were created of {asked} that were due")
+                    format!("saturated: {reached} of {asked} payments due per second were created")
                 });
                 let unknown = causes.is_empty().then(|| unknown_cause(pressure));
                 saturation.into_iter().chain(unknown).chain(causes).collect()
@@ -144,7 +144,7 @@ impl Limits {
         let created = self.service.as_ref()?.created;
         // Creations without an answer may have succeeded, so they are counted as this run's.
         let others = clearly_of_others(created, pressure.sent)?;
-        Some(format!("{others} of the {created} payments that the service created came from others"))
+        Some(format!("{others} of the {created} payments that the service created were not part of this run"))
     }
 
     /// Reports the service's attempts to deliver other events, such as those of an earlier run that was stopped.
@@ -152,7 +152,7 @@ impl Limits {
         let tried = self.service.as_ref()?.deliveries;
         let others = clearly_of_others(tried, pressure.received)?;
         Some(format!(
-            "{others} of the {tried} deliveries that the service tried went elsewhere, such as events of an earlier run"
+            "{others} of the {tried} deliveries that the service tried went elsewhere, such as events of a previous run"
         ))
     }
 
@@ -182,7 +182,7 @@ impl Limits {
         if service.is_store_away {
             Some(format!("the store: it was away at the end; {failed}"))
         } else {
-            (!kinds.is_empty()).then(|| format!("the store: it was away or failed for a time; {failed}"))
+            (!kinds.is_empty()).then(|| format!("the store: it was away or failed for some time; {failed}"))
         }
     }
 
@@ -221,10 +221,10 @@ fn clearly_of_others(all: u64, own: u64) -> Option<u64> {
 fn unknown_cause(pressure: &Pressure<'_>) -> String {
     match pressure.asked {
         None => format!(
-            "{} clients, each of which waits for its answers: more --concurrency may create more",
+            "{} clients, each waiting for its answers: a higher --concurrency may create more",
             pressure.connections
         ),
-        Some(_) => "no single cause was seen; compare the latencies, and the store's share of them".into(),
+        Some(_) => "no single cause was found; compare the latencies, and the store's share of them".into(),
     }
 }
 
@@ -304,7 +304,7 @@ mod tests {
             ..Limits::default()
         };
         for limits in [Limits::default(), busy] {
-            assert_eq!(findings(limits, |_| ()), ["nothing: the rate that was asked for was reached"]);
+            assert_eq!(findings(limits, |_| ()), ["nothing: the requested rate was reached"]);
         }
     }
 
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(
             found,
             [
-                "saturated: 60 payments a second were created of 100 that were due",
+                "saturated: 60 of 100 payments due per second were created",
                 "the service refused 7 requests with 503; mailboxes that were full: router 7",
                 "the machine's processors: 97% of their time was used, 42% by other programs",
             ]
@@ -429,7 +429,7 @@ mod tests {
             (
                 false,
                 50,
-                "the store: it was away or failed for a time; calls that failed or were refused: probe 3, write 5",
+                "the store: it was away or failed for some time; calls that failed or were refused: probe 3, write 5",
             ),
         ] {
             let kinds = [("probe", 3), ("write", 5)].map(|(kind, count)| (kind.to_owned(), count));
@@ -481,8 +481,8 @@ mod tests {
         assert_eq!(
             found,
             [
-                "30 of 100 creations failed or were refused, and the others came in time: 70 payments a second were \
-                 created of 100 that were due",
+                "30 of 100 creations failed or were refused, and the others were in time: 70 of 100 payments due \
+                 per second were created",
                 "answers that the contract does not promise: create 30 times 500",
             ]
         );
@@ -491,7 +491,7 @@ mod tests {
     #[test]
     fn payments_of_others_are_named_if_they_are_clearly_more() {
         for (created, expected) in [
-            (138, Some("58 of the 138 payments that the service created came from others")),
+            (138, Some("58 of the 138 payments that the service created were not part of this run")),
             (84, None),
             (79, None),
         ] {
@@ -508,7 +508,7 @@ mod tests {
             (
                 138,
                 Some(
-                    "58 of the 138 deliveries that the service tried went elsewhere, such as events of an earlier run",
+                    "58 of the 138 deliveries that the service tried went elsewhere, such as events of a previous run",
                 ),
             ),
             (84, None),

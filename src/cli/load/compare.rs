@@ -73,7 +73,7 @@ fn read(path: &Path) -> Result<NamedReport, Failure> {
     let report = report.filter(|report| number(report, "/format") == Some(FORMAT));
     let report = report.ok_or_else(|| Failure::failed(no_report(&name, &text)))?;
     if !has_figures(&report) {
-        return Err(Failure::failed(format!("{name} has no figures to compare; was it changed by hand?")));
+        return Err(Failure::failed(format!("{name} has no figures to compare; was it edited by hand?")));
     }
     Ok(NamedReport { name, report })
 }
@@ -88,13 +88,13 @@ fn has_figures(report: &Value) -> bool {
 /// Returns the refusal of a file that is not a report, with how to get one. The file itself must not be overwritten.
 fn no_report(name: &str, text: &str) -> String {
     let found = if text.trim_start().to_ascii_lowercase().starts_with("<!doctype html") {
-        "is a page for people, as --html writes it"
+        "is an HTML page written by --html"
     } else {
-        "is no JSON report of this version of `quita load`"
+        "is not a JSON report of this version of `quita load`"
     };
     format!(
-        "{name} {found}. Only JSON reports are compared: `quita load … --json FILE` writes one, beside --html in the \
-         same run."
+        "{name} {found}. Only JSON reports can be compared: `quita load … --json FILE` writes one, also together \
+         with --html."
     )
 }
 
@@ -330,9 +330,9 @@ mod tests {
     #[test]
     fn a_file_that_is_no_report_is_not_advised_to_be_overwritten() {
         for (text, expected) in [
-            ("<!doctype html>\n<html>", "load.html is a page for people"),
-            (" <!DOCTYPE HTML>", "load.html is a page for people"),
-            ("{}", "load.html is no JSON report of this version"),
+            ("<!doctype html>\n<html>", "load.html is an HTML page"),
+            (" <!DOCTYPE HTML>", "load.html is an HTML page"),
+            ("{}", "load.html is not a JSON report of this version"),
         ] {
             let said = no_report("load.html", text);
             assert!(said.starts_with(expected) && said.contains("--json FILE"), "{said}");

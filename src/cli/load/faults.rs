@@ -23,12 +23,12 @@ pub(super) fn violations(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
         violations.push(format!("requests: {unexpected} without the answer that the contract promises"));
     }
     if measures.webhooks.unreadable > 0 {
-        violations.push(format!("webhooks: {} were no event", measures.webhooks.unreadable));
+        violations.push(format!("webhooks: {} were not events", measures.webhooks.unreadable));
     }
     if measures.webhooks.stale > 0 {
         violations.push(format!(
-            "webhooks: {} had a genuine signature with a time that is up to {} s off, so receivers must refuse them: the \
-             clock of a node, or of this machine, is wrong",
+            "webhooks: {} had a valid signature whose time is up to {} s off, so receivers must reject them: the clock \
+             of a node, or of this machine, is wrong",
             measures.webhooks.stale, measures.webhooks.stale_by_s
         ));
     }
@@ -41,8 +41,8 @@ pub(super) fn shortfalls(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
     shortfalls.extend(measures.contact.store_refusals().map(|refusals| refusals.to_string()));
     if judgement.does_secret_fit_nothing && measures.webhooks.stale == 0 {
         shortfalls.push(
-            "webhooks: no signature fits QUITA_SECRET, which is probably of another merchant or mode; set it to what \
-             `quita secrets show` prints"
+            "webhooks: no signature matches QUITA_SECRET, which is probably for another merchant or mode; set it to \
+             what `quita secrets show` prints"
                 .into(),
         );
     }
@@ -51,9 +51,9 @@ pub(super) fn shortfalls(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
         judgement.count(Verdict::Late) + judgement.count(Verdict::MissingEvent) + judgement.untraced > 0;
     if measures.webhooks.received == 0 && lacks_events && !has_no_socket {
         let reason = measures.delivery_error.as_deref();
-        let reason = reason.map(|reason| format!("; the service says: {reason}")).unwrap_or_default();
+        let reason = reason.map(|reason| format!("; the service reports: {reason}")).unwrap_or_default();
         shortfalls.push(format!(
-            "webhooks: not one event reached this load tester, which receives them on 127.0.0.1, so the service must run on \
+            "webhooks: no event reached this load tester, which receives them on 127.0.0.1, so the service must run on \
              this machine{reason}"
         ));
     }
@@ -64,7 +64,7 @@ pub(super) fn shortfalls(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
             [429, 503].into_iter().filter_map(|status| measures.refused_with(status)).collect();
         let kinds = kinds.join("; ");
         shortfalls.push(format!(
-            "requests: {refused} of {requests} were refused, so the load was not the one that was asked for ({kinds})"
+            "requests: {refused} of {requests} were refused, so the requested load was not reached ({kinds})"
         ));
     }
     let of_key = measures.key_refusals();
@@ -80,7 +80,7 @@ pub(super) fn shortfalls(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
                 && measures.contact.absences().iter().all(|absence| absence.cause != reason);
             let mixed = if is_mixed { ", while others were answered" } else { "" };
             shortfalls.push(format!(
-                "requests: {unreached} of {requests} reached nobody ({}){mixed}",
+                "requests: {unreached} of {requests} reached no server ({}){mixed}",
                 reason.as_str()
             ));
         }
@@ -92,7 +92,7 @@ pub(super) fn shortfalls(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
     if let Some((declined, reasons)) = declined_count(&judgement.declined) {
         let payments = judgement.payments;
         shortfalls.push(format!(
-            "payments: {declined} of {payments} were declined, and all were to be paid ({reasons}); see /health/ready"
+            "payments: {declined} of {payments} were declined, but all should be paid ({reasons}); see /health/ready"
         ));
     }
     let unjudged: u64 = judgement.unjudged.values().sum();
@@ -101,12 +101,12 @@ pub(super) fn shortfalls(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
             judgement.unjudged.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
         let is_limited = judgement.unjudged.contains_key("answered 429");
         let cure = if is_limited {
-            "; a longer --settle leaves time to ask within the key's rate limit"
+            "; a longer --settle leaves time to query within the key's rate limit"
         } else {
             ""
         };
         shortfalls.push(format!(
-            "payments: {unjudged} not judged, because the service did not tell how they ended ({}){cure}",
+            "payments: {unjudged} not judged, because the service did not report how they ended ({}){cure}",
             reasons.join(", ")
         ));
     }
@@ -115,18 +115,18 @@ pub(super) fn shortfalls(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
     let open = judgement.count(Verdict::StillOpen);
     if open > 0 && !judgement.is_stopped {
         let cause = if measures.contact.lost_after_load().is_zero() {
-            "--settle was not longer than their payers take"
+            "--settle was no longer than their payers take"
         } else {
-            "the service was silent for a part of the time that they had"
+            "the service did not answer for part of the time allowed for them"
         };
         shortfalls.push(format!("payments: {open} still open, because {cause}"));
     }
     if measures.creates() == 0 && !judgement.is_stopped {
-        shortfalls.push("no payment was made".into());
+        shortfalls.push("no payment was created".into());
     }
     if measures.skipped > 0 {
         shortfalls.push(format!(
-            "payments: {} were due and were not sent, because too much was under way",
+            "payments: {} were due but not sent, because too many requests were under way",
             measures.skipped
         ));
     }
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(violations(&judgement, &measures), [""; 0]);
         assert_eq!(
             shortfalls(&judgement, &measures),
-            ["requests: 2 of 3 reached nobody (connection refused)"]
+            ["requests: 2 of 3 reached no server (connection refused)"]
         );
         assert_eq!(measures.failures(), 2, "a threshold may count them");
     }
@@ -186,10 +186,10 @@ mod tests {
         let gateway = Reply::Missing(NoAnswer::BadGateway);
         let mixed = measures(&[good, gateway, good, good]);
         assert_eq!(violations(&judgement, &mixed), [""; 0]);
-        let expected = "requests: 1 of 4 reached nobody (502 of a proxy), while others were answered";
+        let expected = "requests: 1 of 4 reached no server (502 of a proxy), while others were answered";
         assert_eq!(shortfalls(&judgement, &mixed), [expected]);
         let away = measures(&[good, gateway, gateway]);
-        assert_eq!(shortfalls(&judgement, &away), ["requests: 2 of 3 reached nobody (502 of a proxy)"]);
+        assert_eq!(shortfalls(&judgement, &away), ["requests: 2 of 3 reached no server (502 of a proxy)"]);
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(
             shortfalls(&judgement, &away),
             [
-                "requests: 1 of 4 reached nobody (connection refused)",
+                "requests: 1 of 4 reached no server (connection refused)",
                 "requests: 2 were under way when the service went away"
             ]
         );
@@ -221,13 +221,13 @@ mod tests {
         let measures = measures(&[Reply::Status(201)]);
         let judgement = PaymentVerdicts::of(&ledger, false);
         assert_eq!(violations(&judgement, &measures), [""; 0]);
-        let expected = "payments: 3 not judged, because the service did not tell how they ended \
+        let expected = "payments: 3 not judged, because the service did not report how they ended \
                         (1 answered 503, 1 connection refused, 1 not asked)";
         assert_eq!(shortfalls(&judgement, &measures), [expected]);
         ledger.find(Uuid::from_u128(4), None, ReportedStatus::Unanswered(Reply::Status(429)));
         let limited = shortfalls(&PaymentVerdicts::of(&ledger, false), &measures).remove(0);
         assert!(
-            limited.ends_with("; a longer --settle leaves time to ask within the key's rate limit"),
+            limited.ends_with("; a longer --settle leaves time to query within the key's rate limit"),
             "{limited}"
         );
         let named: Vec<_> = judgement.examples.iter().map(|example| example.found.as_str()).collect();
@@ -246,7 +246,7 @@ mod tests {
         let mut mostly = measures(&[good, refused, Reply::Status(503), good]);
         mostly.note_error(CallKind::Create, 503, || "overloaded: The service is busy.".into());
         assert_eq!(violations(&judgement, &mostly), [""; 0], "overload is signalled, and breaks no promise");
-        let expected = "requests: 2 of 4 were refused, so the load was not the one that was asked for (1 with 429; 1 with 503: \
+        let expected = "requests: 2 of 4 were refused, so the requested load was not reached (1 with 429; 1 with 503: \
              overloaded: The service is busy.)";
         assert_eq!(shortfalls(&judgement, &mostly), [expected]);
         let few = measures(&[&[refused][..], &[good; 99]].concat());
@@ -276,16 +276,16 @@ mod tests {
         let mut measures = measures(&[Reply::Status(201)]);
         measures.delivery_error = Some("connection refused".into());
         let found = shortfalls(&late, &measures).join("\n");
-        assert!(found.contains("not one event reached this load tester"), "{found}");
-        assert!(found.ends_with("; the service says: connection refused"), "{found}");
+        assert!(found.contains("no event reached this load tester"), "{found}");
+        assert!(found.ends_with("; the service reports: connection refused"), "{found}");
         ledger.find_deliveries(transaction, ReportedDeliveries::Forbidden);
         let unknown = PaymentVerdicts::of(&ledger, false);
         assert_eq!(violations(&unknown, &measures), [""; 0], "it may be the way to the tester");
         assert_eq!(shortfalls(&unknown, &measures).len(), 2);
         measures.webhooks.received = 1;
         assert_eq!(violations(&unknown, &measures), [""; 0], "it may be late");
-        let expected = "payments: 1 not judged: the key lacks the scope webhooks, so that a late event can't be told from a \
-                        missing one";
+        let expected = "payments: 1 not judged: the key lacks the scope webhooks, so a late event can't be \
+                        distinguished from a missing one";
         assert_eq!(shortfalls(&unknown, &measures), [expected]);
     }
 
@@ -318,7 +318,7 @@ mod tests {
         ledger.find(transaction, Some(status), ReportedStatus::Is(status));
         let judgement = PaymentVerdicts::of(&ledger, true);
         let mut measures = measures(&[Reply::Status(201)]);
-        assert!(shortfalls(&judgement, &measures)[0].contains("no signature fits QUITA_SECRET"));
+        assert!(shortfalls(&judgement, &measures)[0].contains("no signature matches QUITA_SECRET"));
         (measures.webhooks.stale, measures.webhooks.stale_by_s) = (1, 17_999);
         let broken = violations(&judgement, &measures);
         assert_eq!(broken[0], "payments: 1 bad signature");
@@ -341,7 +341,7 @@ mod tests {
         let judgement = PaymentVerdicts::of(&ledger, false);
         let measures = measures(&[Reply::Status(201)]);
         assert_eq!(violations(&judgement, &measures), [""; 0]);
-        let expected = "payments: 1 still open, because --settle was not longer than their payers take";
+        let expected = "payments: 1 still open, because --settle was no longer than their payers take";
         assert_eq!(shortfalls(&judgement, &measures), [expected]);
     }
 
@@ -360,7 +360,8 @@ mod tests {
         let measures = measures(&[Reply::Status(201)]);
         let judgement = PaymentVerdicts::of(&ledger, false);
         assert_eq!((judgement.count(Verdict::Complete), violations(&judgement, &measures)), (3, vec![]));
-        let expected = "payments: 2 of 3 were declined, and all were to be paid (no_acquirer_available); see /health/ready";
+        let expected = "payments: 2 of 3 were declined, but all should be paid (no_acquirer_available); \
+                        see /health/ready";
         assert_eq!(shortfalls(&judgement, &measures), [expected]);
         let transaction = Uuid::from_u128(4);
         let status = Status::Declined;

@@ -75,7 +75,7 @@ impl Limits {
         let percent = |us: u64| us.saturating_mul(100) / elapsed_us;
         let own_us = after.own_us.zip(before.own_us).and_then(|(after, before)| after.checked_sub(before));
         let service = metrics
-            .ok_or_else(|| "their address is not known; name it with --metrics URL".into())
+            .ok_or_else(|| "their address is not known; pass it with --metrics URL".into())
             .and_then(|url| service_between(before, after, url, payments));
         let service_us = service.as_ref().ok().and_then(|load| load.cpu_us);
         let machine = after.machine.zip(before.machine);
@@ -101,20 +101,22 @@ impl Limits {
 }
 
 /// Advice for an address behind which several nodes answer.
-const ONE_NODE: &str = "behind a balancer, name one node's own with --metrics URL";
+const ONE_NODE: &str = "behind a load balancer, pass the address of one node with --metrics URL";
 
 /// Reads what the service did between two snapshots, or the reason why that is not known.
 fn service_between(before: &Sample, after: &Sample, url: &Url, payments: u64) -> Result<ServiceLoad, String> {
-    let hint = "name the service's with --metrics URL";
-    let earlier =
-        before.service.as_ref().map_err(|reason| format!("nothing was read at {url} ({reason}); {hint}"))?;
+    let hint = "pass the service's address with --metrics URL";
+    let earlier = before
+        .service
+        .as_ref()
+        .map_err(|reason| format!("no metrics were read at {url} ({reason}); {hint}"))?;
     let later = after.service.as_ref().map_err(|reason| {
         format!("{url} was read before the run, but not after the last payment ({reason})")
     })?;
     if !later.is_of_process_of(earlier) {
         // A process that ran before the run is no successor, but another node.
         return Err(if later.began_after(before.taken_at) {
-            format!("the service at {url} was started again during the run, and its counts with it")
+            format!("the service at {url} was restarted during the run, which reset its counters")
         } else {
             format!("{url} was answered by one process before the run and by another after it; {ONE_NODE}")
         });
@@ -122,7 +124,7 @@ fn service_between(before: &Sample, after: &Sample, url: &Url, payments: u64) ->
     // Metrics of a process that created none of the payments belong to another service.
     let load = later.since(earlier, url);
     if load.created == 0 && payments > 0 {
-        return Err(format!("the process at {url} made none of these payments; {hint}"));
+        return Err(format!("the process at {url} created none of these payments; {hint}"));
     }
     Ok(load)
 }
@@ -149,20 +151,24 @@ mod tests {
             (
                 Err("connection refused"),
                 Ok(NINE),
-                Some("nothing was read at http://127.0.0.1:9090/metrics (con"),
+                Some("no metrics were read at http://127.0.0.1:9090/metrics (con"),
             ),
             (
                 Ok(FIVE),
                 Err("connection refused"),
                 Some("before the run, but not after the last payment (connec"),
             ),
-            (Ok(FIVE), Ok(AGAIN), Some("was started again during the run")),
+            (Ok(FIVE), Ok(AGAIN), Some("was restarted during the run")),
             (
                 Ok(FIVE),
                 Ok(OTHER),
-                Some("by one process before the run and by another after it; behind a balancer"),
+                Some("by one process before the run and by another after it; behind a load balancer"),
             ),
-            (Ok(NINE), Ok(NINE), Some("made none of these payments; name the service's with --metrics URL")),
+            (
+                Ok(NINE),
+                Ok(NINE),
+                Some("created none of these payments; pass the service's address with --metrics URL"),
+            ),
         ] {
             let limits = Limits::between(&sample(before), &sample(after), Some(&url), 4);
             assert_eq!(limits.service.is_some(), expected.is_none(), "{limits:?}");

@@ -348,17 +348,17 @@ impl Merchant {
         let Reply::Status(status @ (400 | 401 | 403 | 422)) = answer.reply else { return };
         let Ok(error) = serde_json::from_slice::<RefusalFields>(&answer.body) else { return };
         let advice = match (status, error.code.as_str()) {
-            (401, _) => "Name a test key that works with --key or QUITA_KEY.",
-            (403, _) => "Make a test key with the scopes payments:write, payments:read and webhooks.",
+            (401, _) => "Pass a valid test key with --key or QUITA_KEY.",
+            (403, _) => "Create a test key with the scopes payments:write, payments:read and webhooks.",
             (422, "method_unavailable") => {
-                "Configure an acquirer for test keys, or leave the method out of --mix."
+                "Configure an acquirer for test keys, or remove the method from --mix."
             }
             _ if error.details.iter().any(|wrong| wrong.field == "postbackUrl") => {
                 "The events of a load test go to a port of this machine, which only a service with environment = \
                  development allows."
             }
             (400 | 422, "validation_failed") => {
-                "The service and this load tester are probably of different versions."
+                "The service and this load tester probably have different versions."
             }
             _ => return,
         };

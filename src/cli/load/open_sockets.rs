@@ -17,7 +17,7 @@ pub(super) fn connections(wanted: usize, is_open_model: bool, files: u64) -> Res
     if files >= needed {
         return Ok(wanted.min(most));
     }
-    let fewer = if is_open_model { "" } else { ", or take a smaller --concurrency" };
+    let fewer = if is_open_model { "" } else { ", or use a lower --concurrency" };
     Err(Failure::failed(format!(
         "The load tester may open {files} files and sockets, and needs {needed} for this run: raise the limit \
          (ulimit -n {needed}){fewer}."
@@ -36,12 +36,7 @@ mod tests {
             (512, true, 128, Ok(32)),
             (512, true, 127, Err("may open 127 files and sockets, and needs 128")),
             (64, false, 160, Ok(64)),
-            (
-                64,
-                false,
-                40,
-                Err("needs 160 for this run: raise the limit (ulimit -n 160), or take a smaller"),
-            ),
+            (64, false, 40, Err("needs 160 for this run: raise the limit (ulimit -n 160), or use a lower")),
         ] {
             match (connections(wanted, is_open_model, files), expected) {
                 (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{files}"),

@@ -54,7 +54,7 @@ pub(super) struct Mix {
 impl Mix {
     /// Reads `pix=60,boleto=20,card=20`. A method that is not listed has no share.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || String::from("allowed are shares of up to 1000, such as pix=60,boleto=20,card=20");
+        let wrong = || String::from("must be shares of up to 1000, such as pix=60,boleto=20,card=20");
         let mut mix = Self::default();
         for part in text.split(',') {
             let (name, share) = part.split_once('=').ok_or_else(wrong)?;

@@ -25,8 +25,8 @@ pub(super) fn check_key(key: &str) -> Result<(), Failure> {
     let foreign = key.chars().find(|character| !character.is_ascii_graphic());
     if let Some(foreign) = foreign.filter(|_| key.starts_with(TEST_KEY)) {
         return Err(Failure::usage(format!(
-            "The key has a character that no key has: {foreign:?}. A file with lines of Windows, or a copied line, may have \
-             left it there: name the key without it with --key or QUITA_KEY."
+            "The key contains an invalid character: {foreign:?}. A file with Windows line endings, or a copied line, \
+             may have added it: pass the key without it with --key or QUITA_KEY."
         )));
     }
     if key.starts_with(TEST_KEY) {
@@ -54,12 +54,12 @@ pub(super) async fn ask(client: &Client, base_url: &Url, key: &str) -> Result<()
         200 if is_json_object => return Ok(()),
         // The service accepts the key but is busy: the run itself will show how much.
         429 => return Ok(()),
-        401 => "Name a test key that works with --key or QUITA_KEY.",
-        403 => "Make a test key with the scopes payments:write, payments:read and webhooks.",
+        401 => "Pass a valid test key with --key or QUITA_KEY.",
+        403 => "Create a test key with the scopes payments:write, payments:read and webhooks.",
         503 => "Wait until /health/ready answers 200 on its --ops-listen, then start again.",
         _ => {
             return Err(Failure::failed(format!(
-                "{base_url} answered {status} to GET {}, which Quita does not; name its place with --url.",
+                "{base_url} answered {status} to GET {}, which is not an answer of Quita; pass its address with --url.",
                 path_of(base_url)
             )));
         }
@@ -83,7 +83,7 @@ fn unreachable_service(base_url: &Url, error: &SendRequestError) -> Failure {
     // A server without TLS answers in plain text, which the client reports as a malformed message.
     if base_url.scheme() == "https" && error.to_string().contains("InvalidContentType") {
         return Failure::failed(format!(
-            "{base_url} can't be reached: it speaks no TLS there; http:// is probably meant"
+            "{base_url} can't be reached: it does not use TLS there; http:// is probably meant"
         ));
     }
     Failure::failed(format!(
@@ -119,12 +119,12 @@ mod tests {
             (
                 401,
                 r#"{"message":"invalid or missing API key"}"#,
-                "invalid or missing API key\nName a test key",
+                "invalid or missing API key\nPass a valid test key",
             ),
             (403, r#"{"message":"no"}"#, "the scopes payments:write"),
             (503, r#"{"message":"the store is away"}"#, "the store is away\nWait until"),
-            (404, "<html>", "which Quita does not; name its place with --url"),
-            (200, "<html>", "which Quita does not"),
+            (404, "<html>", "which is not an answer of Quita; pass its address with --url"),
+            (200, "<html>", "which is not an answer of Quita"),
         ] {
             let message = ask_one_that_answers(status, body).await.unwrap_err();
             assert!(message.contains(expected), "{status}: {message}");
@@ -147,7 +147,7 @@ mod tests {
         url.set_scheme("https").unwrap();
         let failure = ask(&client(), &url, "qk_test_x").await.unwrap_err().to_string();
         server.stop().await;
-        assert!(failure.ends_with("it speaks no TLS there; http:// is probably meant"), "{failure}");
+        assert!(failure.ends_with("it does not use TLS there; http:// is probably meant"), "{failure}");
     }
 
     #[actix_web::test]
@@ -181,7 +181,7 @@ mod tests {
         {
             let failure = check_key(key).unwrap_err();
             assert_eq!(failure, Failure::usage(&failure));
-            assert!(failure.to_string().contains(&format!("that no key has: {foreign}.")), "{failure}");
+            assert!(failure.to_string().contains(&format!("an invalid character: {foreign}.")), "{failure}");
         }
     }
 }

@@ -441,22 +441,22 @@ impl PaymentVerdicts {
         let mut hints = Vec::new();
         if self.count(Verdict::Late) > 0 {
             hints.push(format!(
-                "late is not missing: {} s after the last payment the service still had these events to deliver; \
-                 give it longer with --settle",
+                "late events are not missing: {} s after the last payment the service still had to deliver them; use a \
+                 longer --settle",
                 plan.settle_ms / 1_000
             ));
         }
         if self.count(Verdict::StillOpen) > 0 {
             hints.push(format!(
-                "still open is not lost: {} s after the last payment the sandbox's payers had not paid; give them longer \
-                 with --settle than the service's sandbox-settle-after",
+                "open payments are not lost: {} s after the last payment the sandbox's payers had not paid; use a \
+                 longer --settle than the service's sandbox-settle-after",
                 plan.settle_ms / 1_000
             ));
         }
         if self.is_stopped && self.payments > 0 {
             hints.push(
-                "the service may try for days to deliver events of this run to a port that is closed now: that is a part of \
-                 the load of further runs"
+                "the service may retry for days to deliver this run's events to a port that is now closed, which adds \
+                 to the load of later runs"
                     .into(),
             );
         }
@@ -486,9 +486,9 @@ fn testers_reason(account: &Account) -> Option<&'static str> {
         (Some(ReportedStatus::KeyRefused(_)), _) | (_, Some(ReportedDeliveries::KeyRefused)) => {
             Some("the key is no longer accepted")
         }
-        (_, Some(ReportedDeliveries::Forbidden)) => {
-            Some("the key lacks the scope webhooks, so that a late event can't be told from a missing one")
-        }
+        (_, Some(ReportedDeliveries::Forbidden)) => Some(
+            "the key lacks the scope webhooks, so a late event can't be distinguished from a missing one",
+        ),
         (Some(ReportedStatus::Unanswered(reply)), _) | (_, Some(ReportedDeliveries::Unanswered(reply)))
             if reply == no_socket =>
         {
@@ -525,7 +525,7 @@ impl fmt::Display for Example {
         let id = self.transaction_id;
         let verdict = self.verdict;
         let found = &self.found;
-        write!(f, "{id}  {verdict}: told {told}; the service says {found}")
+        write!(f, "{id}  {verdict}: received {told}; the service reports {found}")
     }
 }
 
@@ -537,7 +537,7 @@ impl Example {
             (Some(ReportedStatus::Unusable(reply)), _) => (Some((CallKind::Check, reply)), found),
             (_, Some(ReportedDeliveries::Unusable(reply))) if verdict == Verdict::Unread => {
                 let found =
-                    format!("{found}, and of its deliveries what the contract does not know ({reply})");
+                    format!("{found}, and for its deliveries an answer outside the contract ({reply})");
                 (Some((CallKind::Deliveries, reply)), found)
             }
             _ => (None, found),
@@ -560,7 +560,7 @@ fn missed_rate(plan: &Plan, reached: Rate, made_in_ms: u64) -> Option<String> {
     let asked = Rate::of(plan.due?, plan.duration_ms);
     let is_late = made_in_ms > plan.duration_ms.saturating_add(CLEARLY_LATE_MS);
     (is_late && !reached.reaches(FAR_BELOW, asked))
-        .then(|| format!("rate: {reached} payments a second were created of {asked} that were due"))
+        .then(|| format!("rate: {reached} of {asked} payments due per second were created"))
 }
 
 fn requests(measures: &Measures) -> Vec<CallCount> {

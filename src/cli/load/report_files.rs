@@ -23,7 +23,7 @@ impl ReportFiles {
         for (option, path) in [("--json", json), ("--html", html)] {
             if let Some(path) = path.filter(|path| STDOUT.iter().any(|stdout| Path::new(stdout) == *path)) {
                 return Err(Failure::usage(format!(
-                    "{option} {} is no file: stdout has the report for people. Name a file, such as {option} load.{}.",
+                    "{option} {} is not a file: stdout has the text report. Pass a file, such as {option} load.{}.",
                     path.display(),
                     option.trim_start_matches('-')
                 )));
@@ -33,7 +33,7 @@ impl ReportFiles {
             && target_of(json) == target_of(html)
         {
             return Err(Failure::usage(format!(
-                "--json {} and --html {} are the same file. Name two files: one report would replace the other.",
+                "--json {} and --html {} are the same file. Pass two files: one report would replace the other.",
                 json.display(),
                 html.display()
             )));

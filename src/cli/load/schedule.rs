@@ -66,7 +66,7 @@ impl Schedule {
         if schedule.stages.len() > MAX_STAGES {
             Err(format!("at most {MAX_STAGES} stages are allowed"))
         } else if schedule.payments() == 0 {
-            Err("no payment is due in these stages; name a rate above 0".into())
+            Err("no payment is due in these stages; use a rate above 0".into())
         } else {
             Ok(schedule)
         }
@@ -119,8 +119,8 @@ impl Stage {
     fn parse(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "{text:?} is no stage; allowed is DURATION:RATE or DURATION:FROM-TO with payments a second of up to \
-                 {MAX_RATE}, such as 10s:50,20s:50-200,30s:200; a duration is {DURATION_FORM}, up to a day"
+                "{text:?} is not a stage; it must be DURATION:RATE or DURATION:FROM-TO with at most {MAX_RATE} \
+                 payments a second, such as 10s:50,20s:50-200,30s:200; a duration is {DURATION_FORM}, up to a day"
             )
         };
         let (length, rates) = text.trim().split_once(':').ok_or_else(wrong)?;

@@ -50,9 +50,9 @@ impl Display for Stop {
             StopCause::Refusal(_) => f.write_str("stopped ")?,
         }
         if self.is_load_whole {
-            write!(f, "after the load of {of}; what had not arrived or was not asked for is not judged")?;
+            write!(f, "after the load of {of}; what had not arrived or been queried is not judged")?;
         } else {
-            write!(f, "after {after} of {of}; every figure is of that part, and no payment is judged")?;
+            write!(f, "after {after} of {of}; every figure covers only that part, and no payment is judged")?;
         }
         match &self.cause {
             StopCause::Interrupt(_) => Ok(()),
@@ -91,12 +91,13 @@ mod tests {
         let early = Stop { cause, after_ms: 3_290, of_ms: 600_000, is_load_whole: false };
         assert_eq!(
             early.to_string(),
-            "interrupted by Ctrl-C after 3.2 s of 600.0 s; every figure is of that part, and no payment is judged"
+            "interrupted by Ctrl-C after 3.2 s of 600.0 s; every figure covers only that part, and no payment is judged"
         );
         let refused = Stop { cause: StopCause::Refusal("No scope.\nMake a key.".into()), ..early.clone() };
         assert_eq!(
             refused.to_string(),
-            "stopped after 3.2 s of 600.0 s; every figure is of that part, and no payment is judged. No scope. Make a key."
+            "stopped after 3.2 s of 600.0 s; every figure covers only that part, and no payment is judged. No scope. \
+             Make a key."
         );
         let unended =
             Stop { cause: StopCause::Refusal("Copy it whole\nMake a key.".into()), ..early.clone() };
@@ -104,7 +105,7 @@ mod tests {
         let late = Stop { after_ms: 603_000, is_load_whole: true, ..early };
         assert_eq!(
             late.to_string(),
-            "interrupted by Ctrl-C after the load of 600.0 s; what had not arrived or was not asked for is not judged"
+            "interrupted by Ctrl-C after the load of 600.0 s; what had not arrived or been queried is not judged"
         );
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Terminal<'a>(pub(super) &'a LoadReport);
 impl Display for Terminal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(report) = self;
-        report.warnings().try_for_each(|warning| writeln!(f, "Attention: {warning}"))?;
+        report.warnings().try_for_each(|warning| writeln!(f, "Warning: {warning}"))?;
         writeln!(f, "{}", headline(report))?;
         for (name, value) in report.circumstances.lines() {
             writeln!(f, "  {name:<12} {value}")?;
@@ -63,7 +63,7 @@ pub(super) fn headline(report: &LoadReport) -> String {
     let took = time(report.made_in_ms.saturating_mul(1_000));
     let after = report.elapsed_ms.saturating_sub(report.made_in_ms);
     let waited = if after >= NAMED_WAIT_MS {
-        format!(" (and {} of waiting for the last answers)", time(after.saturating_mul(1_000)))
+        format!(" (plus {} waiting for the last answers)", time(after.saturating_mul(1_000)))
     } else {
         String::new()
     };
@@ -107,7 +107,7 @@ pub(super) fn limit_lines(limits: &Limits) -> Vec<(&'static str, String)> {
         return lines;
     };
     lines.extend(service.nodes.filter(|nodes| *nodes > 1).map(|nodes| {
-        ("one node", format!("the figures of service, store and refusals are of one of {nodes} nodes"))
+        ("one node", format!("the figures for service, store and refusals cover one of {nodes} nodes"))
     }));
     let edge = |edge: Option<u64>| match (edge, service.commits) {
         (_, 0) => NOTHING.to_owned(),
@@ -133,7 +133,7 @@ pub(super) fn limit_lines(limits: &Limits) -> Vec<(&'static str, String)> {
     let cut = service.connections_refused;
     lines.push((
         "refusals",
-        format!("messages that full mailboxes refused: {actors}; connections that were cut: {cut}"),
+        format!("messages refused by full mailboxes: {actors}; connections closed: {cut}"),
     ));
     lines
 }
@@ -234,7 +234,7 @@ mod tests {
         (report.payments, report.made_in_ms, report.elapsed_ms) = (646, 4_000, 32_060);
         let said = headline(&report);
         assert!(
-            said.starts_with("646 payments in 4.00 s (and 28.06 s of waiting for the last answers) at "),
+            said.starts_with("646 payments in 4.00 s (plus 28.06 s waiting for the last answers) at "),
             "{said}"
         );
         report.elapsed_ms = 4_020;
@@ -257,7 +257,7 @@ mod tests {
             let lines = limit_lines(&Limits { service, ..Limits::default() });
             lines.into_iter().find(|(name, _)| *name == "one node")
         };
-        let words = "the figures of service, store and refusals are of one of 3 nodes";
+        let words = "the figures for service, store and refusals cover one of 3 nodes";
         assert_eq!(one_node(Some(3)), Some(("one node", words.to_owned())));
         assert_eq!((one_node(Some(1)), one_node(None)), (None, None));
     }
@@ -269,9 +269,6 @@ mod tests {
         let lines = limit_lines(&Limits { service, ..Limits::default() });
         let (name, refusals) = lines.last().unwrap();
         assert_eq!(*name, "refusals");
-        assert!(
-            refusals.starts_with("messages that full mailboxes refused: webhook_pool 4559;"),
-            "{refusals}"
-        );
+        assert!(refusals.starts_with("messages refused by full mailboxes: webhook_pool 4559;"), "{refusals}");
     }
 }

@@ -7,7 +7,7 @@ use super::progress::time;
 use super::rate::Rate;
 
 /// Allowed conditions, for messages.
-const FORM: &str = "allowed is LATENCY.STATISTIC, COUNT or rate, then > >= < or <=, then a value:\n  \
+const FORM: &str = "must be LATENCY.STATISTIC, COUNT or rate, then > >= < or <=, then a value:\n  \
     LATENCY: create, create.pix, create.boleto, create.card, read, delivery, delay, connection\n  \
     STATISTIC: p50, p90, p99, p99.9, max, with a time such as 800us, 50ms, 2s\n  \
     COUNT: failed, refused, late, skipped, with a whole number or a share such as 5, 0.1%\n  \

@@ -74,7 +74,8 @@ impl Display for StoreRefusals {
         let requests = if count == 1 { "request was" } else { "requests were" };
         write!(
             f,
-            "the service's store was out of reach: {count} {requests} refused for that, from {from} to {until} of the run"
+            "the service's store was out of reach: {count} {requests} refused because of it, from {from} to {until} of \
+             the run"
         )
     }
 }
@@ -86,8 +87,8 @@ impl Display for OwnPauses {
         let times = if self.count == 1 { String::new() } else { format!(" in {} pauses", self.count) };
         write!(
             f,
-            "the load tester itself stood still for {total}{times}, until {until} of the run: what it measured then is not \
-             the service's time"
+            "the load tester itself was paused for {total}{times}, until {until} of the run: what it measured then \
+             does not reflect the service"
         )
     }
 }

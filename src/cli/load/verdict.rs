@@ -208,7 +208,7 @@ impl fmt::Display for ReportedStatus {
             Self::Unanswered(reply) => write!(f, "nothing ({reply})"),
             Self::NotAsked => f.write_str("nothing (not asked)"),
             Self::KeyRefused(status) => write!(f, "that the key is no longer accepted ({status})"),
-            Self::Unusable(reply) => write!(f, "what the contract does not know ({reply})"),
+            Self::Unusable(reply) => write!(f, "an answer outside the contract ({reply})"),
         }
     }
 }

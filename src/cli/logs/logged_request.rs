@@ -120,7 +120,7 @@ impl LoggedRequest {
     /// Returns one line of JSON, with control characters escaped.
     pub(super) fn json(&self) -> Result<String, Failure> {
         let text = serde_json::to_string(self).map_err(Failure::failed)?;
-        let json = JsonText::parse(&text).ok_or_else(|| Failure::failed("a request is no JSON"))?;
+        let json = JsonText::parse(&text).ok_or_else(|| Failure::failed("a request is not JSON"))?;
         Ok(json.on_one_line())
     }
 }

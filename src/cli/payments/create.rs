@@ -34,8 +34,9 @@ const CARDS: [(&str, &str); 9] = [
 /// Payment to create.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Amounts are cents. The sandbox looks at the last two digits of a PIX or boleto: 17 expires at once, 27 stays \
-                  pending, 31 is paid and charged back; /docs of the service has them all. Needs a key with payments:write."
+    after_help = "Amounts are cents. The sandbox acts on the last two digits of a PIX or boleto: 17 expires at once, \
+                  27 stays pending, 31 is paid and charged back; /docs of the service has them all. \
+                  Needs a key with payments:write."
 )]
 pub(in crate::cli) struct PaymentArgs {
     /// pix, boleto or credit_card
@@ -65,13 +66,13 @@ pub(in crate::cli) struct PaymentArgs {
     /// Interest for late payment, in percent a month
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     interest: Option<Number>,
-    /// Address that webhooks go to; `quita listen` listens on http://127.0.0.1:8090/ [default: nowhere]
+    /// URL to send webhooks to; `quita listen` listens on http://127.0.0.1:8090/ [default: nowhere]
     #[arg(long, value_name = "URL")]
     postback_url: Option<String>,
     /// Your own reference
     #[arg(long, value_name = "TEXT")]
     external_reference: Option<String>,
-    /// Send this file as the body instead, as the API takes it; - reads stdin
+    /// Send this file as the request body instead; - reads stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "amount", "card", "installments", "authorize_only",
         "expires_in", "due_date", "fine", "interest", "postback_url", "external_reference"])]
     file: Option<PathBuf>,
@@ -119,7 +120,7 @@ impl PaymentArgs {
         let is_card = self.method.needs_card_number();
         if !is_card && (self.card.is_some() || self.installments.is_some() || self.authorize_only) {
             return Err(Failure::usage(
-                "--card, --installments and --authorize-only belong to --method credit_card.",
+                "--card, --installments and --authorize-only require --method credit_card.",
             ));
         }
         let mut terms = Map::new();
@@ -158,7 +159,7 @@ impl PaymentArgs {
 
 /// Parses a percentage as a JSON number.
 fn percent(text: &str) -> Result<Number, String> {
-    text.parse().map_err(|_| "a percentage is a number, such as 2 or 1.5".into())
+    text.parse().map_err(|_| "must be a percentage, such as 2 or 1.5".into())
 }
 
 /// Returns the sandbox card with this outcome, or the approved one by default.

@@ -19,7 +19,7 @@ pub(in crate::cli) struct Operate {
     /// Its transactionId
     #[arg(value_parser = transaction_id)]
     transaction_id: TransactionId,
-    /// Repeat it safely: the same key never does it twice
+    /// Idempotency key: repeated requests with one key act only once
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
     /// Print the API's response as JSON
@@ -60,7 +60,7 @@ pub(super) async fn refund(OperateAmount { amount, operate }: OperateAmount) -> 
         "failed" => Err(Failure::failed("the refund failed")),
         "processing" => {
             output::note(
-                "The acquirer is still at it; `quita payments get` shows the refunded amount later.",
+                "The acquirer is still processing it; `quita payments get` shows the refunded amount later.",
             );
             Ok(())
         }

@@ -135,7 +135,7 @@ impl fmt::Display for ShownRecord {
 
 /// Returns the failure for an answer that is not a payment record.
 pub(in crate::cli) fn unreadable(error: &serde_json::Error) -> Failure {
-    Failure::failed(format!("the answer can't be understood ({error}); --json prints it as it is"))
+    Failure::failed(format!("the answer can't be parsed ({error}); --json prints it unchanged"))
 }
 
 #[cfg(test)]

@@ -85,13 +85,13 @@ impl StaffEraser {
     async fn must_be_removed(&self, login: &Login) -> Result<(), Failure> {
         if let Some(user) = self.store.user(login).await? {
             return Err(Failure::failed(format!(
-                "{login} still is a user of {}; `quita users remove {login}` first",
+                "{login} is still a user of {}; `quita users remove {login}` first",
                 output::printable(user.merchant.as_str())
             )));
         }
         if self.store.operator(login).await?.is_some() {
             return Err(Failure::failed(format!(
-                "{login} still is an operator; `quita users operators remove {login}` first"
+                "{login} is still an operator; `quita users operators remove {login}` first"
             )));
         }
         Ok(())
@@ -105,7 +105,7 @@ impl StaffEraser {
         let entry = read.map_err(|_| none())?;
         if ![AuditAction::SignInRefused, AuditAction::ProofRefused].contains(&entry.action) {
             return Err(Failure::failed(format!(
-                "the entry at {place} is none of a refused sign-in; whoever did something is erased by --login"
+                "the entry at {place} is not a refused sign-in; use --login to erase a person who did something"
             )));
         }
         Ok(entry.initiator.map(|initiator| initiator.who))

@@ -50,7 +50,7 @@ impl ListComparison {
         let link = Link::open(acquirer, &Site::of(config), clock)
             .map_err(|error| Failure::failed(format!("{error:#}")))?;
         let reader = link.factory().lists().ok_or_else(|| {
-            Failure::usage(format!("{name} has no lists: its payments are asked for one by one."))
+            Failure::usage(format!("{name} has no lists: its payments are queried one by one."))
         })?;
         if let Some(months) = reader.history_months()
             && let Some(first) = today.checked_sub_months(Months::new(months))

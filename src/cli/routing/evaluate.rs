@@ -32,7 +32,7 @@ pub(in crate::cli) struct Evaluate {
     /// Time, instead of the body's `at` or now; such as 2026-11-21T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = time)]
     at: Option<Timestamp>,
-    /// Number that decides where chance has to, instead of the body's `dice`: 0 to 18446744073709551615
+    /// Number used for random choices, instead of the body's `dice`: 0 to 18446744073709551615
     #[arg(long, value_name = "N")]
     dice: Option<u64>,
     #[command(flatten)]
@@ -77,5 +77,5 @@ fn told(rejection: &Rejection) -> String {
     let each = rejection.violations.iter();
     let lines =
         each.map(|violation| format!("\n  {}: {}", output::printable(&violation.field), violation.message));
-    format!("no payment could be made of this:{}", lines.collect::<String>())
+    format!("no payment could be created from this:{}", lines.collect::<String>())
 }

@@ -4,7 +4,7 @@ use super::delivery::AttemptOutcome;
 use crate::console::merchant::delivery_attempts::GONE;
 
 /// Sentence for every failure that is retried.
-const AGAIN: &str = "The service tries again by itself.";
+const AGAIN: &str = "The service retries automatically.";
 
 impl AttemptOutcome {
     /// Returns true if no further attempt of the payment follows.
@@ -22,14 +22,14 @@ pub(super) fn advice(attempt: &AttemptOutcome) -> String {
         (Some(401 | 403), _) => {
             "The receiver refuses the signature: is its QUITA_SECRET the one that `quita secrets show --mode test` prints?"
         }
-        (Some(300..=399), _) => "Name the final address with --postback-url.",
-        (Some(_), _) => "That is the receiver's own fault: its log may say more.",
-        (None, Some("connect")) => "Start `quita listen`, or name another receiver with --postback-url.",
+        (Some(300..=399), _) => "Pass the final address with --postback-url.",
+        (Some(_), _) => "The receiver itself failed: see its log.",
+        (None, Some("connect")) => "Start `quita listen`, or pass another receiver with --postback-url.",
         (None, Some("timeout")) => {
-            "A receiver has 15 s to answer: it stores the event first, and works on it later."
+            "A receiver has 15 s to answer: store the event first, and process it later."
         }
         (None, Some("dns" | "invalid_url" | "address_not_allowed")) => {
-            "Name another receiver with --postback-url."
+            "Pass another receiver with --postback-url."
         }
         (None, _) => {
             "A test event from the console says why, and the log of the service says it for one of several reasons in a \
@@ -48,22 +48,22 @@ mod tests {
         let status = |status| AttemptOutcome { status: Some(status), error: None };
         let error = |error: &str| AttemptOutcome { status: None, error: Some(error.to_owned()) };
         for (attempt, part) in [
-            (error("connect"), "Start `quita listen`, or name another receiver with --postback-url."),
+            (error("connect"), "Start `quita listen`, or pass another receiver with --postback-url."),
             (error("timeout"), "15 s"),
-            (error("dns"), "Name another receiver"),
+            (error("dns"), "Pass another receiver"),
             (error("tls"), "http:// or https://"),
             (error("protocol"), "http:// or https://"),
             (error("of_yore"), "test event from the console"),
-            (status(301), "Name the final address with --postback-url."),
-            (status(399), "Name the final address"),
-            (status(400), "receiver's own fault"),
+            (status(301), "Pass the final address with --postback-url."),
+            (status(399), "Pass the final address"),
+            (status(400), "The receiver itself failed"),
             (status(401), "is its QUITA_SECRET the one"),
-            (status(402), "receiver's own fault"),
+            (status(402), "The receiver itself failed"),
             (status(403), "is its QUITA_SECRET the one"),
-            (status(404), "receiver's own fault"),
-            (status(409), "receiver's own fault"),
-            (status(411), "receiver's own fault"),
-            (status(503), "receiver's own fault"),
+            (status(404), "The receiver itself failed"),
+            (status(409), "The receiver itself failed"),
+            (status(411), "The receiver itself failed"),
+            (status(503), "The receiver itself failed"),
         ] {
             let advice = advice(&attempt);
             assert!(advice.contains(part) && advice.ends_with(AGAIN), "{attempt:?}: {advice}");

@@ -223,12 +223,12 @@ fn an_acquirer_that_refuses_the_connection_is_not_said_to_be_late() {
     let file = numbered("cnab400-bradesco.ret", folder.path(), &[("000000000097", &number)]);
     wire.cut();
     let told = acquirers.call(&app, &["reconcile", "--cnab", &file]);
-    let note = "The acquirers have not answered about 1 line. It was judged by what is stored; run it again later.\n";
+    let note = "The acquirers have not answered about 1 line. It was judged by the stored data; run it again later.\n";
     assert!(told.code == Some(1) && told.stderr.contains(note), "{told:?}");
     app.terminate(PATIENCE);
     let told = acquirers.call(&app, &["reconcile", "--cnab", &file]);
     let note =
-        "No service runs on this store, so the acquirers can't be asked about 1 line. It was judged by";
+        "No service runs on this store, so the acquirers can't be queried about 1 line. It was judged by";
     assert!(told.code == Some(1) && told.stderr.contains(note), "{told:?}");
 }
 

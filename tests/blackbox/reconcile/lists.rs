@@ -209,7 +209,7 @@ fn wrong_usage_and_an_acquirer_without_lists_are_told_apart_from_what_differs() 
     for (arguments, why) in [
         (&["--acquirer", "cielo"][..], "cielo has no lists"),
         (&["--acquirer", "nobody"], "There is no acquirer \"nobody\""),
-        (&["--acquirer", "bank", "--since", "2026-02-30"], "a date is written as"),
+        (&["--acquirer", "bank", "--since", "2026-02-30"], "must be a date, such as"),
         (&["--acquirer", "bank", "--since", "2026-02-02", "--until", "2026-02-01"], "no days"),
         (&["--acquirer", "bank", "--until", "2999-01-01"], "no days"),
         (&["--acquirer", "bank", "--cnab", "x.ret"], "cannot be used with"),

@@ -124,7 +124,7 @@ impl Judge<'_> {
         }
         let status = self.main.and_then(|main| main.attribute("data-status")).unwrap_or_default();
         if !is_known_status(status) {
-            self.differ(format!("the page has another status: {status:?}"));
+            self.differ(format!("the page has an unknown status: {status:?}"));
         }
         if status == LinkStatus::Open.as_str() {
             self.open_form();
@@ -171,7 +171,7 @@ impl Judge<'_> {
             let is_ours = tag.attributes.len() == 1 && label.is_some_and(|label| words.has(field, label));
             if !is_ours || !labelled.insert(field) {
                 self.differ(format!(
-                    "the page has another label of {field:?}: {}",
+                    "the page has a different label for {field:?}: {}",
                     label.unwrap_or_default()
                 ));
             }
@@ -181,7 +181,7 @@ impl Judge<'_> {
             let is_label = words.labels.iter().any(|(_, known)| known == label);
             let is_ours = is_label || label == label_of(language, "address");
             if tag.attributes.len() != 1 || !is_ours {
-                self.differ(format!("the page has another label of what the shop knows: {label}"));
+                self.differ(format!("the page has a different label for what the shop knows: {label}"));
             }
         }
         for tag in tags(pieces) {
@@ -192,7 +192,7 @@ impl Judge<'_> {
                 self.differ(format!("the field {id:?} has no label"));
             }
             if is_card(tag) && tag.attributes != words.card {
-                self.differ("the page has other words for the card".to_owned());
+                self.differ("the page has different texts for the card".to_owned());
             }
         }
     }

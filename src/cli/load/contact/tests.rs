@@ -289,7 +289,7 @@ fn a_store_that_is_out_of_reach_is_known_from_the_first_call_that_it_held_up() {
     assert_eq!(said, StoreRefusals { count: 2, creations: 1, from_ms: 3_000, until_ms: 13_200 });
     assert_eq!(
         said.to_string(),
-        "the service's store was out of reach: 2 requests were refused for that, from 3.0 s to 13.2 s of the run"
+        "the service's store was out of reach: 2 requests were refused because of it, from 3.0 s to 13.2 s of the run"
     );
 }
 
@@ -309,7 +309,7 @@ fn a_pause_of_the_load_tester_is_no_freeze_of_the_service() {
         assert_eq!((paused.freezes(), times(&paused)), (None, Vec::new()));
         let pauses = paused.own_pauses().unwrap();
         assert_eq!((pauses.count, pauses.total_ms / 10), (1, 800));
-        assert!(pauses.to_string().starts_with("the load tester itself stood still for 8.0 s, until 8.1 s"));
+        assert!(pauses.to_string().starts_with("the load tester itself was paused for 8.0 s, until 8.1 s"));
     }
 }
 
