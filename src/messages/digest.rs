@@ -20,26 +20,27 @@ group! {
         in_operators_console: "Detalhes no console dos operadores; na página da conta as mensagens se desligam.",
             "Details are in the operators' console; messages can be turned off on its account page.";
         given_up: "Eventos não entregues a {receiver} ({mode}), e que não serão mais tentados: {count}. O último em {time}: {outcome}.",
-            "Events that {receiver} ({mode}) did not confirm and that were given up: {count}. The last one at {time}: {outcome}.";
+            "Events to {receiver} ({mode}) given up without confirmation: {count}. The last one at {time}: {outcome}.";
         receiver_fails: "{receiver} ({mode}) não confirma nenhum evento desde {time}.",
-            "{receiver} ({mode}) has confirmed no event since {time}.";
+            "{receiver} ({mode}) has not confirmed any event since {time}.";
         key_ends: "A chave de API {key} da aplicação {application} ({mode}) termina em {time}.",
-            "The API key {key} of the application {application} ({mode}) ends at {time}.";
+            "API key {key} of application {application} ({mode}) expires at {time}.";
         test: "teste", "test";
         live: "produção", "live";
         exceptions: "Exceções novas, {kind}: {count}.", "New exceptions, {kind}: {count}.";
         route_fails: "O adquirente {acquirer} falha em {method} desde {time}.",
-            "The acquirer {acquirer} has been failing for {method} since {time}.";
-        node_lost: "O nó {node} foi perdido.", "The node {node} was lost.";
+            "Acquirer {acquirer} has been failing for {method} since {time}.";
+        node_lost: "O nó {node} foi perdido.", "Node {node} was lost.";
         certificate_ends: "O certificado do adquirente {acquirer} termina em {time}.",
-            "The certificate of the acquirer {acquirer} ends at {time}.";
+            "The certificate of acquirer {acquirer} expires at {time}.";
         store_silent: "O armazenamento não responde desde {time}.", "The store has not answered since {time}.";
-        store_read_only: "O armazenamento não aceita gravações desde {time}.", "The store has taken no writes since {time}.";
+        store_read_only: "O armazenamento não aceita gravações desde {time}.",
+            "The store has not accepted writes since {time}.";
         store_full: "O disco do armazenamento está cheio desde {time}: libere espaço.",
             "The store's disk has been full since {time}: free up space.";
         store_broken: "O armazenamento não é mais confiável desde {time}: repare-o e reinicie o serviço.",
-            "The store can't be trusted since {time}: repair it and restart the service.";
-        seen_by: "{sentence} Visto pelo nó {node} de {url}.", "{sentence} Seen by the node {node} of {url}.";
+            "The store has been unreliable since {time}: repair it and restart the service.";
+        seen_by: "{sentence} Visto pelo nó {node} de {url}.", "{sentence} Reported by node {node} of {url}.";
     }
 }
 

@@ -54,7 +54,7 @@ fn link() -> Value {
 fn a_developer_makes_a_link_whose_page_shows_address_and_code() {
     let app = TestApp::new();
     let developer = visitor(&app, "developer");
-    assert!(developer.page("/console/test/links").contains("No link"));
+    assert!(developer.page("/console/test/links").contains("No links"));
     let others = [
         ("description", "Uma hora"),
         ("method", "pix"),
@@ -83,9 +83,7 @@ fn a_developer_makes_a_link_whose_page_shows_address_and_code() {
     assert!(expires_at.ends_with("T02:59:59.999Z"), "the end of a day in Brasília: {expires_at}");
     let url = record["url"].as_str().unwrap();
     let shown = developer.page(&format!("{page}?done=made"));
-    for part in
-        ["The link was made.", "turma-7", "Uma hora", "0 of 3", "R$\u{a0}100.27", "Nobody has paid yet"]
-    {
+    for part in ["Link created.", "turma-7", "Uma hora", "0 of 3", "R$\u{a0}100.27", "Nobody has paid yet"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     assert!(shown.contains(&format!("id=\"link-address\">{url}<")), "{shown}");
@@ -94,9 +92,9 @@ fn a_developer_makes_a_link_whose_page_shows_address_and_code() {
     let list = developer.page("/console/test/links");
     assert_eq!(list.matches("data-key=\"").count(), 1, "{list}");
     assert!(list.contains(&format!("href=\"{page}\"")) && list.contains("turma-7"), "{list}");
-    assert!(developer.page("/console/live/links").contains("No link"), "it is of one mode");
+    assert!(developer.page("/console/live/links").contains("No links"), "it is of one mode");
     let log = visitor(&app, "owner").page("/console/test/audit");
-    assert_eq!(log.matches("made the payment link").count(), 1, "{log}");
+    assert_eq!(log.matches("created the payment link").count(), 1, "{log}");
 }
 
 #[test]
@@ -183,7 +181,7 @@ fn mistakes_of_the_form_are_all_named_and_nothing_typed_is_lost_but_a_card_numbe
     assert!(!page.contains(number), "{page}");
     let unavailable = send(&owner, &key, &[("method", "pix"), ("method", "cash")]);
     assert!(unavailable.status == 422 && unavailable.text().contains("<li>Methods: "), "{unavailable}");
-    assert!(owner.page("/console/test/links").contains("No link"), "nothing was made");
+    assert!(owner.page("/console/test/links").contains("No links"), "nothing was made");
     // The same form, once it is right.
     page_of(&send(&owner, &key, &[("method", "pix")]));
     let other = send(&owner, &key, &[("method", "boleto")]);
@@ -224,7 +222,7 @@ fn links_are_listed_newest_first_by_status_and_page() {
     }
     let odd = viewer.page("/console/test/links?status=odd&cursor=x");
     assert!(
-        odd.contains("Could not be read, and ignored:") && odd.matches("data-key=\"").count() == 20,
+        odd.contains("Ignored, because it could not be read:") && odd.matches("data-key=\"").count() == 20,
         "{odd}"
     );
 }

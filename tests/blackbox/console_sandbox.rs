@@ -42,7 +42,7 @@ fn a_test_payment_is_made_paid_and_charged_back_by_clicks() {
     }
     let owner = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "owner"));
     let told = owner.page("/console/test/audit");
-    for part in ["made the test payment", "moved the sandbox payment", "dora@shop.example", id] {
+    for part in ["created the test payment", "moved the sandbox payment", "dora@shop.example", id] {
         assert!(told.contains(part), "{part}: {told}");
     }
 }

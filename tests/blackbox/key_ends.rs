@@ -86,10 +86,10 @@ fn operators_and_merchants_see_how_many_keys_end_soon() {
         (counted("test", 2) && counted("live", 0)).then_some(())
     });
     let viewer = Visitor::signed_in(&app, &Account::create(&app, "shop", "vera@shop.example", "viewer"));
-    assert!(viewer.page("/console/test").contains("One API key ends within 30 days"));
-    assert!(!viewer.page("/console/live").contains("ends within 30 days"));
+    assert!(viewer.page("/console/test").contains("One API key expires within 30 days"));
+    assert!(!viewer.page("/console/live").contains("expires within 30 days"));
     let page = viewer.page("/console/test/applications/default");
-    assert_eq!(page.matches("Ends soon").count(), 1, "{page}");
+    assert_eq!(page.matches("Expires soon").count(), 1, "{page}");
     assert!(page.contains(id_of(&soon)) && page.contains("id=\"ending-keys\""), "{page}");
 }
 

@@ -69,7 +69,7 @@ fn owners_are_mailed_of_events_that_were_given_up_and_operators_of_exceptions() 
         assert!(text.contains(part), "{part}: {text}");
     }
     let text = to_olga[0]["text"].as_str().unwrap();
-    assert!(text.contains("An amount that does not match: 1"), "{text}");
+    assert!(text.contains("Amount mismatch: 1"), "{text}");
     eventually(PATIENCE, "both are counted", || {
         let metrics = app.ops().get("/metrics").text();
         let is_counted = metrics.contains("quita_mails_total{outcome=\"sent\"} 2\n");

@@ -304,7 +304,10 @@ fn the_console_lists_refunds_and_disputes_with_the_way_to_their_payment() {
         ["refunds?status=won", "disputes?from=yesterday", "refunds?cursor=x", "disputes?status=%3Cb%3E"]
     {
         let page = visitor.page(&format!("/console/test/{path}"));
-        assert!(page.contains("Could not be read, and ignored:") && !page.contains("<b>"), "{path}: {page}");
+        assert!(
+            page.contains("Ignored, because it could not be read:") && !page.contains("<b>"),
+            "{path}: {page}"
+        );
     }
     for (mode, path) in [("live", "refunds"), ("live", "disputes")] {
         assert!(visitor.page(&format!("/console/{mode}/{path}")).contains("Nothing here"));
@@ -342,7 +345,7 @@ fn the_program_lists_refunds_and_disputes() {
     let page = list(&client, "/pay/disputes");
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), page);
     let none = call(&["refunds", "list", "--created-to", "2026-01-01T00:00:00Z"]);
-    assert!(none.stderr.contains("There is none."), "{none:?}");
+    assert!(none.stderr.contains("None found."), "{none:?}");
     let wrong = call(&["refunds", "list", "--status", "won"]);
     assert!(wrong.stderr.contains("processing, succeeded, failed"), "{wrong:?}");
 }

@@ -206,7 +206,7 @@ fn a_node_that_stops_is_gone_and_one_that_dies_is_lost_until_an_operator_takes_i
     assert_eq!(operator.post(&path, &[]).status, 303);
     let page = operator.page("/store");
     assert!(!page.contains(&address) && !page.contains(">Lost<"), "{page}");
-    assert!(operator.page("/audit").contains("removed from the list the node"));
+    assert!(operator.page("/audit").contains("removed the lost node"));
 }
 
 #[test]

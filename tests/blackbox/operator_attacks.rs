@@ -314,7 +314,7 @@ fn who_guesses_the_password_is_in_the_audit_log_with_the_address() {
     let operator = Visitor::operator(&app);
     assert_eq!(Visitor::at_ops(&app).sign_in(OPERATOR, "what might it be", "").status, 422);
     let log = operator.page("/audit");
-    for told in ["was refused sign-in", "operators&#x27; console", "127.0.0.1"] {
+    for told in ["failed to sign in", "operators&#x27; console", "127.0.0.1"] {
         assert!(log.contains(told) || log.contains(&told.replace("x27", "39")), "{told}: {log}");
     }
     assert!(!log.contains("what might it be"), "{log}");
@@ -472,7 +472,7 @@ fn the_audit_log_says_which_operator_it_was() {
         entries.next().unwrap_or_else(|| panic!("{action}: {log}")).to_owned()
     };
     assert!(entry("directed the acquirer").contains("otto@ops.example"), "{log}");
-    assert!(log.contains("made the operator") && log.contains("command line"), "{log}");
+    assert!(log.contains("created the operator") && log.contains("command line"), "{log}");
     assert!(!log.contains(OPERATOR_PASSWORD) && !log.contains(SETUP_PASSWORD));
 }
 

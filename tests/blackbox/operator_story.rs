@@ -88,7 +88,7 @@ fn every_live_plot_has_its_figures_in_a_table_for_those_who_do_not_see_it() {
         browser.wait_for("figure[data-series] th[scope=row]");
         let shapes = browser.script(
             "return [...document.querySelectorAll('figure[data-series]')].map((figure) => [
-                 figure.querySelector('.visually-hidden caption').textContent.includes('the highest of each minute'),
+                 figure.querySelector('.visually-hidden caption').textContent.includes('maximum of each minute'),
                  figure.dataset.labels.split(',').length,
                  figure.querySelectorAll('.visually-hidden th[scope=col]').length,
                  figure.querySelectorAll('.visually-hidden tr:last-child td').length,
@@ -195,9 +195,9 @@ fn an_exception_is_shown_with_what_to_do_and_is_resolved_with_a_note() {
     eventually(PATIENCE, "the odd amount is reported", || (!open().is_empty()).then_some(()));
     story.go_to("/exceptions");
     let page = browser.text("main");
-    assert!(page.contains("An amount that does not match") && page.contains(&id), "{page}");
+    assert!(page.contains("Amount mismatch") && page.contains(&id), "{page}");
     assert!(
-        page.contains("neither the payment nor any money is touched"),
+        page.contains("No money moves, and the payment does not change"),
         "what a button does is said: {page}"
     );
     browser.look("exceptions");
@@ -250,7 +250,7 @@ fn an_operator_hires_an_auditor_who_looks_and_lets_the_auditor_go() {
     browser.enter("#email", "aldo@ops.example");
     browser.look("operator-people");
     browser.submit();
-    browser.wait_for_text("h1", "Password of aldo@ops.example");
+    browser.wait_for_text("h1", "Password for aldo@ops.example");
     let password = browser.text("#secret");
     let aldo = Visitor::at_ops(&story.app);
     assert_eq!(aldo.sign_in("aldo@ops.example", &password, "").status, 303);

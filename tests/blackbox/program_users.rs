@@ -30,7 +30,7 @@ fn a_new_password_is_printed_alone_and_opens_the_console_at_once() {
     // Who is made without a role is an owner.
     assert_eq!(visitor.get("/console/test/people").status, 200);
     let told = visitor.page("/console/test/audit");
-    for part in ["made the user", "ana@shop.example", "command line", "owner"] {
+    for part in ["created the user", "ana@shop.example", "command line", "owner"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     for kept in [&app.log(), &app.quita(&["users", "list", "--merchant", "shop"]).said()] {
@@ -95,14 +95,14 @@ fn changes_of_users_hold_for_a_running_service_and_are_audited() {
         ("removed the user", "viewer"),
         ("changed the password of", ""),
         ("changed the role of", "developer"),
-        ("made the user", "developer"),
-        ("made the user", "owner"),
+        ("created the user", "developer"),
+        ("created the user", "owner"),
     ];
     assert_eq!(entries.len(), told.len() + 1, "{log}");
     for (entry, (action, detail)) in entries.iter().zip(told) {
         assert!(entry.contains(action) && entry.contains(detail), "{action} {detail}: {entry}");
     }
-    assert!(entries[5].contains("made the key"), "which the test itself did: {}", entries[5]);
+    assert!(entries[5].contains("created the key"), "which the test itself did: {}", entries[5]);
     assert!(!log.contains(&password), "{log}");
 }
 

@@ -98,7 +98,7 @@ fn names_that_were_ignored_are_seen_wherever_refusals_are() {
     let page = visitor.page("/console/test/requests");
     assert!(page.contains("postback_url is unknown and was ignored; did you mean postbackUrl?"), "{page}");
     let page = visitor.page(&format!("/console/test/payments/{}", record["transactionId"].as_str().unwrap()));
-    assert!(page.contains("Nobody is told of this payment"), "{page}");
+    assert!(page.contains("No webhooks are sent for this payment"), "{page}");
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn a_load_test_names_the_store_that_was_away_during_the_run() {
     outage.wait_until_up_is(1.0);
     running.wait(RECOVERS_WITHIN);
     let shown = running.stdout();
-    let finding = "- the store: it was away or failed for a time; calls that failed or were refused: ";
+    let finding = "- the store: it was away or failed for some time; calls that failed or were refused: ";
     assert!(shown.contains(finding), "{shown}");
 }
 
@@ -199,13 +199,13 @@ fn an_open_page_of_store_and_nodes_follows_in_both_directions() {
         });
         assert!(shown.contains("this node"), "{shown}");
     };
-    wait_for(">Answers<");
+    wait_for(">Available<");
     if !outage.begin() {
         return;
     }
-    wait_for(">Away<");
+    wait_for(">Not available<");
     outage.end();
-    wait_for(">Answers<");
+    wait_for(">Available<");
 }
 
 #[test]

@@ -129,11 +129,17 @@ fn a_test_event_says_in_words_why_there_was_no_answer() {
     for (url, parts) in [
         (
             format!("https://{}/", server_that_says(PLAIN_HTTP)),
-            ["TLS or certificate refused", "The port does not speak TLS: perhaps its URL is http://."],
+            [
+                "TLS or certificate refused",
+                "The port does not speak TLS: perhaps the URL must begin with http://.",
+            ],
         ),
         (
             format!("http://{}/", server_that_says(ALERT_OF_TLS)),
-            ["connection lost or no HTTP answer", "if the port speaks TLS, its URL is https://."],
+            [
+                "connection lost or no HTTP answer",
+                "if the port speaks TLS, the URL must begin with https://.",
+            ],
         ),
         (
             "http://127.0.0.1:1/".to_owned(),

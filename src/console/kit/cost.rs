@@ -23,8 +23,9 @@ mod tests {
     #[test]
     fn a_stated_cost_is_shown_beside_the_reckoned_one() {
         let cents = |cents| Some(Money::from_cents(cents));
-        let shown = |stated, reckoned| cost_beside(stated, reckoned, Language::English, "reckoned: {amount}");
-        assert_eq!(shown(cents(133), cents(120)).as_deref(), Some("R$\u{a0}1.33 (reckoned: R$\u{a0}1.20)"));
+        let shown =
+            |stated, reckoned| cost_beside(stated, reckoned, Language::English, "calculated: {amount}");
+        assert_eq!(shown(cents(133), cents(120)).as_deref(), Some("R$\u{a0}1.33 (calculated: R$\u{a0}1.20)"));
         assert_eq!(shown(cents(133), None).as_deref(), Some("R$\u{a0}1.33"));
         assert_eq!(shown(None, cents(120)), None);
     }

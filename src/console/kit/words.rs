@@ -89,7 +89,7 @@ impl Language {
             match weakness {
                 Weakness::Keyboard => self.pick(
                     "As teclas estão lado a lado no teclado.",
-                    "Its keys lie side by side on the keyboard.",
+                    "Its keys are next to each other on the keyboard.",
                 ),
                 Weakness::Repeats => {
                     self.pick("Ela repete os mesmos caracteres.", "It repeats the same characters.")
@@ -106,14 +106,13 @@ impl Language {
                     "Ela é quase só um nome, uma palavra ou o seu e-mail.",
                     "It is little more than a name, a word or your e-mail address.",
                 ),
-                Weakness::Guessable => self.pick(
-                    "Ela é feita de coisas fáceis de adivinhar.",
-                    "It is made of things that are easily guessed.",
-                ),
+                Weakness::Guessable => {
+                    self.pick("Ela é feita de coisas fáceis de adivinhar.", "It is easy to guess.")
+                }
             };
         let advice = self.pick(
             "Use uma frase sua, com algumas palavras que não costumam andar juntas.",
-            "Take a sentence of your own, of a few words that are not often seen together.",
+            "Use a phrase of your own, with a few words that rarely appear together.",
         );
         format!("{why} {advice}")
     }
@@ -122,12 +121,12 @@ impl Language {
     pub(crate) fn action(self, action: impl Shown<AuditAction>) -> &'static str {
         match action.value() {
             AuditAction::SignedIn => self.pick("entrou", "signed in"),
-            AuditAction::SignInRefused => self.pick("não conseguiu entrar", "was refused sign-in"),
+            AuditAction::SignInRefused => self.pick("não conseguiu entrar", "failed to sign in"),
             AuditAction::ProofRefused => {
                 self.pick("não conseguiu confirmar quem é", "failed to confirm their identity")
             }
             AuditAction::SignedOut => self.pick("saiu", "signed out"),
-            AuditAction::UserCreated => self.pick("criou a pessoa", "made the user"),
+            AuditAction::UserCreated => self.pick("criou a pessoa", "created the user"),
             AuditAction::UserRoleChanged => self.pick("mudou o papel de", "changed the role of"),
             AuditAction::PasswordChanged => self.pick("mudou a senha de", "changed the password of"),
             AuditAction::AccountDisabled => {
@@ -140,7 +139,7 @@ impl Language {
                 self.pick("desativou a verificação em duas etapas de", "removed the second factor of")
             }
             AuditAction::RecoveryCodesMade => {
-                self.pick("gerou novos códigos de recuperação de", "made new recovery codes of")
+                self.pick("gerou novos códigos de recuperação de", "generated new recovery codes of")
             }
             AuditAction::RecoveryCodeUsed => {
                 self.pick("usou um código de recuperação de", "used a recovery code of")
@@ -158,19 +157,19 @@ impl Language {
             AuditAction::ProfileChanged => {
                 self.pick("mudou o que os pagadores leem de", "changed the public profile of")
             }
-            AuditAction::OperatorCreated => self.pick("criou o operador", "made the operator"),
+            AuditAction::OperatorCreated => self.pick("criou o operador", "created the operator"),
             AuditAction::OperatorRoleChanged => {
                 self.pick("mudou o papel do operador", "changed the role of the operator")
             }
             AuditAction::OperatorRemoved => self.pick("removeu o operador", "removed the operator"),
             AuditAction::UserRemoved => self.pick("removeu a pessoa", "removed the user"),
-            AuditAction::ApplicationCreated => self.pick("criou a aplicação", "made the application"),
+            AuditAction::ApplicationCreated => self.pick("criou a aplicação", "created the application"),
             AuditAction::ApplicationRenamed => self.pick("renomeou a aplicação", "renamed the application"),
             AuditAction::EndpointChanged => {
                 self.pick("mudou o endereço dos webhooks de", "changed the webhook endpoint of")
             }
             AuditAction::OriginsChanged => self.pick("mudou as origens de", "changed the origins of"),
-            AuditAction::KeyCreated => self.pick("criou a chave", "made the key"),
+            AuditAction::KeyCreated => self.pick("criou a chave", "created the key"),
             AuditAction::KeyRotated => self.pick("trocou a chave", "rotated the key"),
             AuditAction::KeyExposed => {
                 self.pick("recebeu de um navegador a chave secreta", "received from a browser the secret key")
@@ -178,12 +177,12 @@ impl Language {
             AuditAction::KeyRevoked => self.pick("revogou a chave", "revoked the key"),
             AuditAction::SecretShown => self.pick("viu o segredo de", "viewed the secret of"),
             AuditAction::SecretRotated => self.pick("trocou o segredo de", "rotated the secret of"),
-            AuditAction::TestEventSent => self.pick("enviou um evento de teste por", "sent a test event of"),
+            AuditAction::TestEventSent => self.pick("enviou um evento de teste por", "sent a test event for"),
             AuditAction::PaymentCancelled => self.pick("cancelou o pagamento", "cancelled the payment"),
             AuditAction::TestPaymentCreated => {
-                self.pick("criou o pagamento de teste", "made the test payment")
+                self.pick("criou o pagamento de teste", "created the test payment")
             }
-            AuditAction::LinkCreated => self.pick("criou o link de pagamento", "made the payment link"),
+            AuditAction::LinkCreated => self.pick("criou o link de pagamento", "created the payment link"),
             AuditAction::LinkClosed => self.pick("fechou o link de pagamento", "closed the payment link"),
             AuditAction::SandboxMoved => {
                 self.pick("moveu no sandbox o pagamento", "moved the sandbox payment")
@@ -202,7 +201,7 @@ impl Language {
             AuditAction::RouteDirected => {
                 self.pick("deu uma diretiva ao adquirente", "directed the acquirer")
             }
-            AuditAction::NodeTakenOff => self.pick("tirou da lista o nó", "removed from the list the node"),
+            AuditAction::NodeTakenOff => self.pick("tirou da lista o nó", "removed the lost node"),
             AuditAction::JobRun => self.pick("rodou a tarefa", "ran the job"),
             AuditAction::ExceptionResolved => self.pick("resolveu a exceção", "resolved the exception"),
             AuditAction::OperationResolved => {
@@ -215,7 +214,7 @@ impl Language {
                 self.pick("aceitou como apagado deste registro", "accepted as erased from this log")
             }
             AuditAction::LogCutFound => {
-                self.pick("encontrou este registro cortado depois de", "found this log cut after")
+                self.pick("encontrou este registro cortado depois de", "found this log truncated after")
             }
         }
     }

@@ -22,18 +22,18 @@ group! {
         invalid_url: "URL inválida", "invalid URL";
         no_http: "a conexão caiu ou a resposta não é HTTP", "connection lost or no HTTP answer";
         unknown_issuer: "O certificado é autoassinado, ou de uma autoridade que não é pública.",
-            "Its certificate is self-signed, or of an authority that is not public.";
+            "Its certificate is self-signed, or issued by an authority that is not public.";
         certificate_expired: "O certificado venceu.", "Its certificate has expired.";
         certificate_not_yet_valid: "O certificado ainda não é válido.", "Its certificate is not valid yet.";
         certificate_of_other_name: "O certificado é de outro nome.", "Its certificate is for another name.";
         no_tls_there: "A porta não fala TLS: talvez a URL seja http://.",
-            "The port does not speak TLS: perhaps its URL is http://.";
+            "The port does not speak TLS: perhaps the URL must begin with http://.";
         closed_in_handshake: "A conexão foi fechada antes de TLS estar combinado.",
-            "The connection was closed before TLS was agreed upon.";
+            "The connection was closed during the TLS handshake.";
         closed_unanswered: "A conexão foi fechada sem resposta.", "The connection was closed without an answer.";
         other_than_http: "O que veio não é HTTP: se a porta fala TLS, a URL é https://.",
-            "What came is not HTTP: if the port speaks TLS, its URL is https://.";
-        cut_short: "A conexão caiu no meio da resposta.", "The connection ended in the middle of the answer.";
+            "The answer is not HTTP: if the port speaks TLS, the URL must begin with https://.";
+        cut_short: "A conexão caiu no meio da resposta.", "The connection was lost in the middle of the answer.";
     }
 }
 

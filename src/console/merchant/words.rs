@@ -36,7 +36,7 @@ impl Language {
     pub(crate) const fn cause(self, cause: Cause) -> &'static str {
         match cause {
             Cause::Acquirer => self.pick("pelo adquirente", "by the acquirer"),
-            Cause::Merchant => self.pick("a pedido do lojista", "asked for by the merchant"),
+            Cause::Merchant => self.pick("a pedido do lojista", "requested by the merchant"),
             Cause::Service => self.pick("pelo serviço", "by the service"),
         }
     }
@@ -48,9 +48,9 @@ impl Language {
                 self.pick("enviado, sem resposta ainda", "sent, no answer yet")
             }
             Progress::Unknown => {
-                self.pick("desfecho desconhecido, sendo perguntado", "outcome unknown, being asked")
+                self.pick("desfecho desconhecido, sendo perguntado", "outcome unknown, inquiry in progress")
             }
-            Progress::Taken => self.pick("recebido, sendo registrado", "taken, being registered"),
+            Progress::Taken => self.pick("recebido, sendo registrado", "received, being recorded"),
             Progress::Ended(ChargeEnd::Known) => self.pick("aceitou", "accepted"),
             Progress::Ended(ChargeEnd::Declined) => self.pick("recusou", "declined"),
             Progress::Ended(ChargeEnd::NotDelivered) => self.pick("não recebeu", "could not be reached"),
@@ -63,24 +63,24 @@ impl Language {
         match reason {
             "eligible" => self.pick("disponível", "available"),
             "failing_lately" => self.pick("falhou há pouco: fica por último", "failed recently: tried last"),
-            "amount_out_of_bounds" => self.pick("não aceita este valor", "does not take this amount"),
+            "amount_out_of_bounds" => self.pick("não aceita este valor", "does not accept this amount"),
             "paused" => self.pick("pausado pela operação", "paused by operators"),
             "busy" => self.pick("ocupado", "busy"),
             "throttled" => self.pick("pediu menos chamadas", "throttles requests"),
             "expiry_too_long" => {
                 self.pick("não mantém um PIX por tanto tempo", "does not accept such a late expiry for a PIX")
             }
-            "due_date_unsupported" => self.pick("não tem PIX com vencimento", "has no PIX with a due date"),
-            "numbers_used_up" => {
-                self.pick("não tem mais números de boletos", "has no numbers of boletos left")
+            "due_date_unsupported" => {
+                self.pick("não tem PIX com vencimento", "does not support PIX with a due date")
             }
+            "numbers_used_up" => self.pick("não tem mais números de boletos", "has no boleto numbers left"),
             "terms_unsupported" => self.pick(
                 "não aceita esta multa, juros, desconto ou prazo",
-                "does not take this fine, interest, discount or last day",
+                "does not accept this fine, interest, discount or last day",
             ),
             "not_in_rule" => self.pick("não está na regra", "not in the rule"),
             "recipient_unknown" => {
-                self.pick("não conhece um recebedor da divisão", "does not know a recipient of the splits")
+                self.pick("não conhece um recebedor da divisão", "does not know a split recipient")
             }
             "email_too_long" => {
                 self.pick("não aceita e-mail tão longo", "does not accept such a long e-mail address")
@@ -92,7 +92,7 @@ impl Language {
     /// Returns the words for a refund's status.
     pub(crate) const fn refund_status(self, status: RefundStatus) -> &'static str {
         match status {
-            RefundStatus::Processing => self.pick("em andamento", "on its way"),
+            RefundStatus::Processing => self.pick("em andamento", "processing"),
             RefundStatus::Succeeded => self.pick("concluída", "done"),
             RefundStatus::Failed => self.pick("não realizada", "failed"),
         }

@@ -511,7 +511,7 @@ mod tests {
             (damaged, "malformed", "quitastorereadsfail"),
             (
                 closed,
-                "no acquirer takes: PIX (Live), paused: bank · PIX, other · Boleto",
+                "no acquirer accepts: PIX (Live), paused: bank · PIX, other · Boleto",
                 "quitamethodclosed",
             ),
         ] {

@@ -24,7 +24,7 @@ group! {
         exceptions: "Exceções", "Exceptions";
         reconciliation: "Conciliação", "Reconciliation";
         reconciliation_lead: "O que os adquirentes listam e os bancos retornam, comparado com os pagamentos.",
-            "What acquirers list and banks return, compared with the payments.";
+            "Acquirers' lists and banks' return files, compared with the payments.";
         no_lines: "Nada foi comparado nestes dias", "Nothing was compared on these days";
         no_lines_sentence: "Toda noite o serviço compara as listas; arquivos de bancos: quita reconcile --cnab.",
             "The service compares lists every night. For banks' return files, run quita reconcile --cnab.";
@@ -50,26 +50,27 @@ group! {
         later_days: "Dias seguintes", "Later days";
         more_lines: "Mais linhas", "More lines";
         download_csv: "Baixar CSV", "Download CSV";
-        overview_lead: "está tudo bem?", "is all well?";
-        all_is_well: "Está tudo bem.", "All is well.";
+        overview_lead: "está tudo bem?", "service health";
+        all_is_well: "Está tudo bem.", "No problems found.";
         not_all_is_well: "Algo precisa de você: veja o que está em vermelho.", "Something needs attention: see the red tiles.";
         not_all_is_known: "Nem tudo se sabe agora: veja o que está em cinza.", "Some values are unknown at the moment: see the grey tiles.";
         unknown_value: "Não se sabe", "Unknown";
         failing_acquirers: "Adquirentes falhando", "Failing acquirers";
         not_called_yet: "ainda não chamados", "not called yet";
         open_exceptions: "Exceções abertas", "Open exceptions";
-        ends_soon: "Terminaram ou terminam em 30 dias", "Ended, or end within 30 days";
+        ends_soon: "Terminaram ou terminam em 30 dias", "Expired, or expiring within 30 days";
         keys: "chaves", "keys";
         certificates: "certificados", "certificates";
         nodes_lost: "perdidos", "lost";
         clocks_differ: "relógios que diferem", "clocks differ";
-        nobody_takes: "nenhum adquirente recebe:", "no acquirer takes:";
+        nobody_takes: "nenhum adquirente recebe:", "no acquirer accepts:";
         paused_routes: "pausados:", "paused:";
         store_reads_fail: "Leituras falham", "Reads fail";
         store_is_damaged: "Dados danificados", "Data is damaged";
         routes_differ: "roteiam de modos diferentes", "route differently";
         routes_missing: "não configurados, com pagamentos abertos:", "not configured, with open payments:";
-        nodes_route_differently: "Os nós roteiam pagamentos por tabelas ou contas diferentes há minutos.", "The nodes have been routing payments by different tables or accounts for minutes.";
+        nodes_route_differently: "Os nós roteiam pagamentos por tabelas ou contas diferentes há minutos.",
+            "Nodes have been routing with different tables or accounts for several minutes.";
         missing: "Ausente", "Missing";
         route_missing: "Não está configurado aqui, mas pagamentos abertos precisam dele.", "Not configured here, but open payments need it.";
         count: "Quantas", "Count";
@@ -84,11 +85,11 @@ group! {
         front_refused: "Recusas na porta", "Refused at the front";
         kinds: "Tipos", "Kinds";
         kind: "Tipo", "Kind";
-        find_actor: "Ver ator", "See the actor";
+        find_actor: "Ver ator", "Show the actor";
         transaction_id: "Id da transação", "Transaction id";
         busiest: "Em memória", "In memory";
         live: "Na memória", "In memory";
-        depth: "Na fila", "Waiting";
+        depth: "Na fila", "Queued";
         per_second: "Por segundo", "Per second";
         wait_median: "Espera", "Wait";
         wait_p99: "Espera p99", "Wait p99";
@@ -98,7 +99,7 @@ group! {
         restarts: "Recomeços", "Restarts";
         last_cause: "Última causa", "Last cause";
         minutes: "15 minutos", "15 minutes";
-        peaks: "(o maior valor de cada minuto)", "(the highest of each minute)";
+        peaks: "(o maior valor de cada minuto)", "(maximum of each minute)";
         plot_payments: "Pagamentos e eventos por segundo", "Payments and events per second";
         plot_depth: "Mensagens na fila", "Queued messages";
         plot_wait: "Espera na fila, p99", "Wait in the mailbox, p99";
@@ -110,12 +111,12 @@ group! {
         failed: "sem resposta", "no answer";
         kind_lead: "Cada mensagem deste tipo de ator, no último minuto.", "Messages to this kind of actor in the last minute.";
         message: "Mensagem", "Message";
-        no_messages: "Nenhuma mensagem no último minuto", "No message in the last minute";
+        no_messages: "Nenhuma mensagem no último minuto", "No messages in the last minute";
         of_looked_at: ", as mais ocupadas de {looked} que foram comparadas",
-            ", the busiest of {looked} that were compared";
+            ", the busiest of {looked} compared";
         shard: "Porta {number}: {live} em memória", "Front {number}: {live} in memory";
-        in_memory_lead: "As transações mais ocupadas deste nó.", "The busiest transactions of this node.";
-        load: "Fila e trabalho", "Waiting and handled";
+        in_memory_lead: "As transações mais ocupadas deste nó.", "The busiest transactions on this node.";
+        load: "Fila e trabalho", "Queued and handled";
         last_used: "Última mensagem", "Last message";
         nobody: "Ninguém em memória", "No transactions in memory";
         not_in_memory: "Não está em memória neste nó. O próximo pedido a traz do armazenamento.",
@@ -126,7 +127,7 @@ group! {
         version: "Versão", "Version";
         revision: "Revisão", "Revision";
         mailbox: "Caixa de entrada", "Mailbox";
-        waiting: "esperando", "waiting";
+        waiting: "esperando", "queued";
         handling: "em trabalho", "being handled";
         last_messages: "Últimas mensagens", "Last messages";
         when: "Quando", "When";
@@ -143,24 +144,24 @@ group! {
         drained: "Drenado", "Drained";
         acquirers_lead: "Diretivas valem em todos os nós em dois segundos, e depois de reinícios. O resto é deste nó.",
             "Directives take effect on every node within two seconds and survive restarts. Everything else is about this node.";
-        no_acquirers: "Nenhum adquirente configurado", "No acquirer is configured";
+        no_acquirers: "Nenhum adquirente configurado", "No acquirers configured";
         breaker: "Disjuntor", "Breaker";
         breaker_closed: "Fechado", "Closed";
         breaker_open: "Aberto até {time}: é tentado por último", "Open until {time}: tried last";
         failing_since: "Falhando desde", "Failing since";
-        failures_in_a_row: "Chamadas perdidas seguidas", "Calls lost in a row";
+        failures_in_a_row: "Chamadas perdidas seguidas", "Consecutive lost calls";
         lost_charges: "{count} cobranças e operações", "{count} charges and operations";
         last_failure: "Última falha", "Last failure";
         last_answer: "Última resposta", "Last answer";
         throttled_until: "Pede espera até", "Throttled until";
         provider: "Provedor", "Provider";
-        certificate_until: "Certificado até", "Certificate until";
-        token_until: "Token até", "Token until";
+        certificate_until: "Certificado até", "Certificate valid until";
+        token_until: "Token até", "Token valid until";
         last_success: "Último sucesso", "Last success";
         last_error: "Último erro", "Last error";
-        callbacks: "Avisos do banco", "The bank's callbacks";
+        callbacks: "Avisos do banco", "Bank callbacks";
         callbacks_registered: "registrados", "registered";
-        callbacks_foreign: "vão para outro endereço: {host}", "go to another address: {host}";
+        callbacks_foreign: "vão para outro endereço: {host}", "sent to another address: {host}";
         callbacks_failed: "não registrados: {why}", "not registered: {why}";
         never: "nunca", "never";
         latency: "Tempo de resposta", "Latency";
@@ -171,8 +172,8 @@ group! {
         not_delivered: "não entregues", "not delivered";
         unknown: "desconhecidas", "unknown";
         throttled: "pediram menos chamadas", "throttled";
-        under_way: "Em andamento", "Under way";
-        directed_at: "Diretiva de", "Directed";
+        under_way: "Em andamento", "In progress";
+        directed_at: "Diretiva de", "Directive set at";
         pause: "Pausar", "Pause";
         resume: "Retomar", "Resume";
         drain: "Drenar", "Drain";
@@ -181,22 +182,23 @@ group! {
             "No node sends new payments there. Inquiries, captures and refunds of existing payments continue.";
         drain_question: "Drenar {route}?", "Drain {route}?";
         drain_sentence: "Nada mais é enviado: nem pagamentos novos, nem capturas ou devoluções, que esperam. O que está em andamento termina; depois aparece «Drenado».",
-            "Nothing more is sent: no new payments, and captures and refunds wait. Calls in progress finish; then the state is \"Drained\".";
+            "No new payments are sent; captures and refunds wait. Calls in progress finish; then the state changes to \
+            \"Drained\".";
         resume_question: "Retomar {route}?", "Resume {route}?";
         resume_sentence: "Volta a receber pagamentos novos, e o que esperava continua.",
-            "It takes new payments again, and waiting operations continue.";
+            "The route accepts new payments again, and waiting operations continue.";
         last_route: "Não há outra rota para este método: pagamentos novos serão recusados com 503.",
-            "There is no other route for this method: new payments will be refused with 503.";
+            "This is the only route for this method: new payments will be refused with 503.";
         exceptions_lead: "O que precisa de uma pessoa: dinheiro que não confere e respostas que não vieram.",
-            "Cases that need a person: money that does not match, and answers that never came.";
+            "Cases that need a person: amounts that do not match, and answers that never arrived.";
         open: "Abertas", "Open";
         resolved: "Resolvidas", "Resolved";
-        no_exceptions: "Nenhuma exceção aberta", "No open exception";
-        no_resolved: "Nenhuma exceção resolvida", "No resolved exception";
+        no_exceptions: "Nenhuma exceção aberta", "No open exceptions";
+        no_resolved: "Nenhuma exceção resolvida", "No resolved exceptions";
         more_open: "São mostradas as {shown} mais novas. As outras aparecem quando algumas destas se resolvem.",
             "The newest {shown} are shown. Others appear as these are resolved.";
         more_resolved: "São mostradas as {shown} resolvidas por último. As outras estão no registro de auditoria.",
-            "The {shown} resolved last are shown. The others are in the audit log.";
+            "The {shown} most recently resolved are shown. The others are in the audit log.";
         what_to_do: "O que fazer", "What to do";
         payment: "Pagamento", "Payment";
         acquirer: "Adquirente", "Acquirer";
@@ -206,13 +208,13 @@ group! {
         bad_note: "Escreva o que foi feito, em até 500 caracteres.", "Write what was done, in up to 500 characters.";
         resolve: "Marcar como resolvida", "Mark as resolved";
         resolve_effect: "Fecha esta exceção com a sua nota; nem o pagamento nem dinheiro algum é tocado.",
-            "Closes this exception with your note; neither the payment nor any money is touched.";
+            "Closes this exception with your note. No money moves, and the payment does not change.";
         ask_acquirer: "Perguntar ao adquirente agora", "Ask the acquirer now";
         ask_effect: "Pergunta agora o que foi do pagamento; a resposta vale como se tivesse vindo sozinha.",
-            "Asks now what became of the payment; the answer counts as if it had come by itself.";
+            "Sends an inquiry about the payment now. The answer is processed like any other.";
         notice_resolved: "Exceção resolvida.", "Exception resolved.";
         notice_asked: "O adquirente está sendo perguntado; a resposta aparece no pagamento.",
-            "The acquirer is being asked; the answer shows in the payment.";
+            "The acquirer is being asked; the answer will appear on the payment's page.";
         notice_nothing_to_ask: "Não há nada em aberto para perguntar agora.", "There is nothing to ask the acquirer about at the moment.";
         notice_withheld: "Nada é enviado a este adquirente agora: está drenado, ou não está mais configurado.",
             "Nothing is sent to this acquirer now: it is drained, or no longer configured.";
@@ -220,41 +222,48 @@ group! {
         operation: "Operação", "Operation";
         resolve_operation: "Encerrar operação", "End the operation";
         resolve_operation_effect: "Encerra aqui uma operação da qual o adquirente não diz o fim. Confira antes no adquirente: nada é enviado, e o pagamento segue como se ele tivesse respondido.",
-            "Ends an operation whose outcome the acquirer does not report. Check with the acquirer first: nothing is sent, and the payment continues as if the acquirer had answered.";
+            "Ends an operation whose outcome the acquirer does not report. First check with the acquirer: nothing is \
+            sent, and the payment continues as if the acquirer had answered.";
         charge: "Cobrança", "Charge";
         resolve_charge: "Encerrar cobrança", "End the charge";
         resolve_charge_effect: "Nenhuma resposta do adquirente diz o que foi desta cobrança. Confira antes no adquirente que ele não tem dinheiro nem limite por ela: nada é enviado, e o pagamento fica recusado. O que ainda chegar é devolvido.",
-            "The acquirer does not report what became of this charge. Check with the acquirer first that it holds neither money nor a card limit for it: nothing is sent, and the payment is declined. Money that still arrives is refunded.";
+            "The acquirer does not report the outcome of this charge. First check with the acquirer that it holds no \
+            money and no reserved card limit for it: nothing is sent, and the payment is declined. Money that still \
+            arrives is refunded.";
         resolve_charge_hint: "Como se sabe disso. Fica na auditoria; o lojista lê só que o pagamento foi interrompido.",
             "How you know this. It is kept in the audit log; the merchant only sees that the payment was interrupted.";
-        charge_holds_nothing: "O adquirente não tem nada por ela, e não vai ter.", "The acquirer holds nothing for it, and will not.";
+        charge_holds_nothing: "O adquirente não tem nada por ela, e não vai ter.",
+            "The acquirer holds nothing for this charge, and never will.";
         end_mismatch: "Encerrar pagamento", "End the payment";
         end_mismatch_effect: "O adquirente não aceita mais dinheiro por este pagamento, e o que entrou não é o que se pediu. Devolva o dinheiro por lá, ou acerte com o lojista, antes: nada é enviado, e o pagamento fica cancelado.",
-            "The acquirer takes no more money for this payment, and what came in is not what was asked for. Give the money back there, or settle it with the merchant, first: nothing is sent, and the payment is cancelled.";
+            "The acquirer accepts no more money for this payment, and the amount received is not the amount charged. \
+            First refund the money at the acquirer, or settle it with the merchant: nothing is sent, and the payment \
+            is cancelled.";
         end_mismatch_hint: "O que se fez com o dinheiro. Fica na auditoria; o lojista lê só que o valor não confere.",
             "What was done with the money. It is kept in the audit log; the merchant only sees that the amount does not match.";
-        what_became_of_it: "O que aconteceu com ela?", "What became of it?";
-        operation_done: "O adquirente a fez.", "The acquirer did it.";
-        operation_refused: "O adquirente não a fez, e não vai fazer.", "The acquirer did not do it, and will not.";
+        what_became_of_it: "O que aconteceu com ela?", "What was the outcome?";
+        operation_done: "O adquirente a fez.", "The acquirer carried it out.";
+        operation_refused: "O adquirente não a fez, e não vai fazer.",
+            "The acquirer did not carry it out, and will not.";
         reason: "Motivo", "Reason";
         reason_hint: "Como se sabe disso. Fica na auditoria; o lojista lê só que um operador encerrou a operação.",
             "How you know this. It is kept in the audit log; the merchant only sees that an operator ended the operation.";
-        bad_verdict: "Escolha o que aconteceu com a operação.", "Choose what became of the operation.";
+        bad_verdict: "Escolha o que aconteceu com a operação.", "Choose the outcome of the operation.";
         already_resolved: "Esta exceção já foi resolvida.", "This exception has already been resolved.";
         batch: "Escritas por lote, mediana", "Writes per batch, median";
         conflicts: "Conflitos", "Conflicts";
         plot_commit: "Tempo de gravação", "Commit time";
         median: "mediana", "median";
-        plot_backlog: "Por fazer", "To do";
+        plot_backlog: "Por fazer", "Backlog";
         webhooks: "webhooks", "webhooks";
         timers: "prazos", "timers";
         notices: "avisos", "notices";
         timer_backlog: "Prazos vencidos", "Overdue";
         inbox_backlog: "Avisos por fazer", "Unprocessed notices";
         store: "Armazenamento", "Store";
-        store_answers: "Responde", "Answers";
-        store_away: "Ausente", "Away";
-        store_no_writes: "Não grava", "Takes no writes";
+        store_answers: "Responde", "Available";
+        store_away: "Ausente", "Not available";
+        store_no_writes: "Não grava", "Read-only";
         store_disk_full: "Disco cheio", "Disk full";
         store_broken: "Danificado", "Broken";
         nodes: "Nós", "Nodes";
@@ -267,12 +276,13 @@ group! {
         jobs: "Tarefas de fundo", "Background jobs";
         failed_jobs: "Tarefas que falharam", "Failed jobs";
         jobs_lead: "Deste nó. Cada uma roda uma por vez; a que falha roda de novo em um minuto, depois cada vez mais raramente.",
-            "Jobs of this node. One run of each at a time; one that fails is repeated within a minute, then ever more rarely.";
+            "Jobs of this node. Only one run of each job at a time. A failed job is retried within a minute, then at \
+            increasing intervals.";
         job: "Tarefa", "Job";
         job_began: "Última vez", "Last run";
-        job_took: "Duração", "Took";
+        job_took: "Duração", "Duration";
         job_next: "Próxima", "Next";
-        job_every: "A cada", "Every";
+        job_every: "A cada", "Interval";
         job_runs: "Vezes", "Runs";
         job_done: "Concluída", "Done";
         job_failed: "Falhou", "Failed";
@@ -283,7 +293,7 @@ group! {
         job_runs_for: "roda há", "has been running for";
         job_run_now: "Rodar agora", "Run now";
         job_run_effect: "Roda uma vez, agora ou logo depois da rodada em curso. Não move dinheiro.",
-            "Runs it once, now or right after the current run. It moves no money.";
+            "Runs the job once, now or right after the current run. No money moves.";
         take_off: "Tirar da lista", "Remove from the list";
         take_off_effect: "Este nó não parou e não é mais visto: morreu, ou perdeu o armazenamento. Se ainda viver, volta à lista sozinho; nada do que fazia se perde, os outros continuam.",
             "This node did not shut down and no longer sends heartbeats: it crashed, or lost the store. If it is still running, it returns to the list by itself. Nothing that it did is lost; the other nodes continue.";
@@ -293,13 +303,14 @@ group! {
         form_is_older: "O armazenamento tem uma forma anterior", "The store has an earlier form";
         form_is_older_sentence:
             "Esta versão conhece uma forma mais nova. Até `quita store upgrade`, o que precisa dela é recusado com 409 store_form.",
-            "This version knows a newer form. Until `quita store upgrade`, what needs it is refused with 409 store_form.";
+            "This version supports a newer form. Until you run `quita store upgrade`, requests that need it are \
+            refused with 409 store_form.";
         form_is_upgrading: "A forma está sendo atualizada", "The form is being upgraded";
         form_is_upgrading_sentence:
             "Se `quita store upgrade` não está em execução, chame-o de novo: ele continua de onde parou.",
-            "If `quita store upgrade` is not running, call it again: it goes on where it stopped.";
+            "If `quita store upgrade` is not running, run it again: it continues where it stopped.";
         address: "Endereço", "Address";
         started: "Começou", "Started";
-        seen: "Visto", "Seen";
+        seen: "Visto", "Last seen";
     }
 }

@@ -54,8 +54,7 @@ pub(super) const fn job(name: JobName, language: Language) -> &'static str {
         JobName::Retention => {
             language.pick("Apaga pagadores guardados além do prazo", "Erases payers past their retention")
         }
-        JobName::Archive => language
-            .pick("Arquiva pagamentos terminados", "Archives payments of which nothing more is expected"),
+        JobName::Archive => language.pick("Arquiva pagamentos terminados", "Archives finished payments"),
         JobName::Erasures => language.pick("Esquece pagadores apagados", "Forgets payers that were erased"),
         JobName::Messages => {
             language.pick("Manda mensagens a donos e operadores", "Sends messages to owners and operators")
@@ -69,10 +68,10 @@ pub(super) const fn job(name: JobName, language: Language) -> &'static str {
         JobName::CallbackRegistration => language
             .pick("Registra o endereço de retorno nos bancos", "Registers the callback address at banks"),
         JobName::Sealing => {
-            language.pick("Criptografa segredos ainda legíveis", "Encrypts secrets that are still readable")
+            language.pick("Criptografa segredos ainda legíveis", "Encrypts secrets stored in plain text")
         }
         JobName::CurrentSecretKey => language
-            .pick("Segue a chave secreta do armazenamento", "Follows the secret key that the store names"),
+            .pick("Segue a chave secreta do armazenamento", "Switches to the store's current secret key"),
         JobName::InactiveAccounts => {
             language.pick("Desativa contas sem uso há 90 dias", "Disables accounts unused for 90 days")
         }
@@ -87,39 +86,37 @@ pub(super) fn measured(time: Option<&Thousandths>, language: Language) -> String
 /// Returns the name of a kind of exception. A kind from another version is returned unchanged.
 pub(crate) fn kind(kind: &str, language: Language) -> &str {
     match kind {
-        "too_early" => language.pick("Aviso cedo demais", "A notice that came too early"),
-        "amount_mismatch" => language.pick("Valor que não confere", "An amount that does not match"),
-        "overpaid" => language.pick("Pago a mais", "More paid than was owed"),
+        "too_early" => language.pick("Aviso cedo demais", "Notice too early"),
+        "amount_mismatch" => language.pick("Valor que não confere", "Amount mismatch"),
+        "overpaid" => language.pick("Pago a mais", "Overpaid"),
         "paid_twice" => language.pick("Pago duas vezes", "Paid twice"),
-        "second_charge" => language.pick("Segunda cobrança do pagamento", "A second charge of the payment"),
-        "paid_after_decline" => language.pick("Pago depois de recusado", "Paid after it was declined"),
+        "second_charge" => language.pick("Segunda cobrança do pagamento", "Second charge of the payment"),
+        "paid_after_decline" => language.pick("Pago depois de recusado", "Paid after decline"),
         "refund_exceeds_paid" => language.pick("Devolvido mais que o pago", "More refunded than paid"),
         "refunded_and_charged_back" => language.pick("Devolvido e contestado", "Refunded and charged back"),
-        "late_authorization" => language.pick("Autorização tardia", "A late authorisation"),
-        "foreign_charge" => language.pick("Cobrança de outro recebedor", "Somebody else's charge"),
-        "contradiction" => language.pick("Contradição do adquirente", "The acquirer contradicts itself"),
+        "late_authorization" => language.pick("Autorização tardia", "Late authorisation"),
+        "foreign_charge" => language.pick("Cobrança de outro recebedor", "Another payee's charge"),
+        "contradiction" => language.pick("Contradição do adquirente", "Acquirer contradicts itself"),
         "unknown_outcome" => language.pick("Desfecho desconhecido", "Unknown outcome"),
-        "number_taken" => language.pick("Número já usado no banco", "A number that is taken at the bank"),
-        "pix_code_missing" => language.pick("Boleto sem código PIX", "A boleto without its PIX code"),
+        "number_taken" => language.pick("Número já usado no banco", "Number already used at the bank"),
+        "pix_code_missing" => language.pick("Boleto sem código PIX", "Boleto without PIX code"),
         "amount_unknown" => language.pick("Valor pago desconhecido", "Paid amount unknown"),
-        "pix_taken" => language.pick("Pix de outro pagamento", "A Pix of another payment"),
-        "numbers_low" => language.pick("Números de boletos no fim", "Numbers of boletos running out"),
-        "card_testing" => language.pick("Teste de cartões em um link", "Cards tested at a link"),
-        "unknown_payment" => {
-            language.pick("Aviso de pagamento desconhecido", "A notice of an unknown payment")
-        }
-        "unreadable" => language.pick("Pagamento ilegível", "A payment that can't be read"),
+        "pix_taken" => language.pick("Pix de outro pagamento", "PIX of another payment"),
+        "numbers_low" => language.pick("Números de boletos no fim", "Boleto numbers running out"),
+        "card_testing" => language.pick("Teste de cartões em um link", "Card testing on a link"),
+        "unknown_payment" => language.pick("Aviso de pagamento desconhecido", "Notice of an unknown payment"),
+        "unreadable" => language.pick("Pagamento ilegível", "Unreadable payment"),
         "status_differs" => {
-            language.pick("Conciliação: situação diferente", "Reconciliation: another status")
+            language.pick("Conciliação: situação diferente", "Reconciliation: different status")
         }
-        "amount_differs" => language.pick("Conciliação: valor diferente", "Reconciliation: another amount"),
+        "amount_differs" => language.pick("Conciliação: valor diferente", "Reconciliation: different amount"),
         "movement_differs" => {
-            language.pick("Conciliação: outro movimento", "Reconciliation: another movement")
+            language.pick("Conciliação: outro movimento", "Reconciliation: different movement")
         }
         "missing_there" => language.pick("Conciliação: falta no extrato", "Reconciliation: missing there"),
         "unknown_here" => language.pick("Conciliação: desconhecido aqui", "Reconciliation: unknown here"),
         "list_not_compared" => {
-            language.pick("Conciliação: lista não comparada", "Reconciliation: a list was not compared")
+            language.pick("Conciliação: lista não comparada", "Reconciliation: list not compared")
         }
         other => other,
     }

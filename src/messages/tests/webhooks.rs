@@ -30,14 +30,14 @@ async fn a_webhook_is_signed_and_has_the_news_once_with_one_text_for_chats() {
     let WebhookRequest { url, id, timestamp_s, signature, body: text } = &calls[0];
     let secret = WebhookSecret::parse(&secret).unwrap();
     assert!(verify(&secret, id, *timestamp_s, text.as_bytes(), signature));
-    let sentence = "The API key 0011223344556677 of the application default (live) ends at";
+    let sentence = "API key 0011223344556677 of application default (live) expires at";
     let sent = body(&calls[0]);
     assert_eq!((url.as_str(), &sent["id"], &sent["type"]), (URL, &json!(id), &json!("messages")));
     assert_eq!(sent["to"], json!({"role": "owner", "merchant": "loja"}));
     assert_eq!(sent["messages"][0]["kind"], "key_ending");
     assert_eq!(sent["messages"][0]["link"], "https://pay.example/console/live/applications");
     assert_eq!(sent["messages"][0]["at"], "2026-11-29T12:00:00.000Z");
-    assert!(sent["text"].as_str().unwrap().starts_with("Quita: loja needs attention\n- The API key"));
+    assert!(sent["text"].as_str().unwrap().starts_with("Quita: loja needs attention\n- API key"));
     assert!(sent["messages"][0]["text"].as_str().unwrap().starts_with(sentence), "{sent}");
     assert!(!text.contains(ANA), "{text}");
     office.pass(MAIL_GAP_MS);
@@ -209,7 +209,7 @@ async fn a_report_of_an_outage_names_the_node_and_the_installation() {
     assert!(mails[0].text.contains(portuguese), "{}", mails[0].text);
     let sent = body(&office.receiver.received.take()[0]);
     let text = sent["messages"][0]["text"].as_str().unwrap();
-    assert!(text.ends_with("Seen by the node 127.0.0.1:8080 of https://pay.example."), "{text}");
+    assert!(text.ends_with("Reported by node 127.0.0.1:8080 of https://pay.example."), "{text}");
 }
 
 #[tokio::test]

@@ -84,7 +84,7 @@ fn a_code_that_somebody_saw_opens_nothing_a_second_time() {
     assert_eq!(guarded.half(&app).give_code(&code, "").status, 303);
     let again = guarded.half(&app);
     let answer = again.give_code(&code, "");
-    assert!(answer.status == 422 && answer.text().contains("used before"), "{answer}");
+    assert!(answer.status == 422 && answer.text().contains("already been used"), "{answer}");
     check_is_out(&again);
     assert_eq!(again.give_code(&guarded.recovery_codes[0], "").status, 303);
     let third = guarded.half(&app);

@@ -31,7 +31,7 @@ fn who_guesses_a_password_is_in_the_log_and_a_flood_of_them_does_not_fill_it() {
         assert!([422, 429].contains(&answer.status), "{answer}");
     }
     let page = owner.page("/console/test/audit");
-    for told in ["was refused sign-in", "wrong password or account", "127.0.0.1"] {
+    for told in ["failed to sign in", "wrong password or account", "127.0.0.1"] {
         assert!(page.contains(told), "{told}: {page}");
     }
     assert!(!page.contains("what might it be") && !page.contains("wrong-field"), "{page}");

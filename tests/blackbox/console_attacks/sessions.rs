@@ -151,7 +151,7 @@ fn a_change_of_a_user_counts_at_once_and_closes_open_pages() {
     let here = Visitor::signed_in(&app, &hired);
     let there = Visitor::signed_in(&app, &hired);
     let mut open = EventStream::open(&app, &here, "/console/test/payments/stream");
-    assert!(open.next().unwrap().contains("No payment"));
+    assert!(open.next().unwrap().contains("No payments"));
     let stolen = here.cookie(SESSION).unwrap();
     let new = "a quite other sentence";
     let changed = here.post("/console/test/account/password", &[("current", &hired.password), ("new", new)]);
@@ -168,7 +168,7 @@ fn a_change_of_a_user_counts_at_once_and_closes_open_pages() {
     let again = Visitor::signed_in(&app, &Account { password, ..hired });
     again.choose_password("um céu de cada vez, devagar");
     let mut open_again = EventStream::open(&app, &again, "/console/test/payments/stream");
-    assert!(open_again.next().unwrap().contains("No payment"));
+    assert!(open_again.next().unwrap().contains("No payments"));
     assert_eq!(owner.post(&format!("{person}/remove"), &[]).status, 303);
     assert_eq!(again.get(ACCOUNT).status, 303);
     open.wait_for_end(STREAM_ENDS_WITHIN);

@@ -93,8 +93,9 @@ impl Shops {
         let links = ["/links", &*format!("/links/{link}")].map(|part| format!("/console/test{part}"));
         let pages = payments.iter().chain(&modes).chain(&states).chain(&others).chain(&links);
         let text: String = pages.map(|page| self.owner.page(page)).collect();
-        // When a key was used last is stored now and then.
-        text.lines().filter(|line| !line.contains("Last use")).collect::<Vec<_>>().join("\n")
+        // When a key was used last, and a person was active last, is stored now and then.
+        let is_stable = |line: &&str| !line.contains("Last use") && !line.contains("Last active");
+        text.lines().filter(is_stable).collect::<Vec<_>>().join("\n")
     }
 }
 

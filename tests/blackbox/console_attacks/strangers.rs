@@ -217,7 +217,7 @@ fn who_watches_an_older_page_changes_nothing_for_who_watches_the_newest() {
     assert_eq!(newest[0], newest[1]);
     let before_all = "LTEuMDE5ODAwMDAtMDAwMC03MDAwLTgwMDAtMDAwMDAwMDAwMDAw";
     let older = format!("/console/test/payments/stream?cursor={before_all}");
-    assert!(EventStream::open(&shops.app, &shops.owner, &older).next().unwrap().contains("No payment"));
+    assert!(EventStream::open(&shops.app, &shops.owner, &older).next().unwrap().contains("No payments"));
     let client = shops.app.client();
     let new = client.create(&pix(10_027))["transactionId"].as_str().unwrap().to_owned();
     for mut list in lists {
@@ -239,7 +239,7 @@ fn a_stream_shows_what_is_new_of_its_own_merchant_and_mode_alone() {
     };
     let streams = [&shops.owner, &shops.viewer, &shops.rival].map(|who| open(who, "test").0);
     let (mut live, first) = open(&in_live, "live");
-    assert!(first.contains("No payment"), "{first}");
+    assert!(first.contains("No payments"), "{first}");
     let create = |client: Client| client.create(&pix(10_027))["transactionId"].as_str().unwrap().to_owned();
     let of_rival = create(shops.app.client_with(&shops.app.create_key(&["--merchant", "rival"])));
     let of_shop = create(shops.app.client());

@@ -62,7 +62,7 @@ fn the_audit_log_has_no_query_of_the_address_of_a_test_event() {
     let sent = owner.post("/console/test/applications/default/test-event", &[("url", &url)]);
     assert_eq!(sent.status, 200, "{sent}");
     let log = owner.page("/console/test/audit");
-    assert!(log.contains("sent a test event of") && log.contains("?…"), "{log}");
+    assert!(log.contains("sent a test event for") && log.contains("?…"), "{log}");
     assert!(!log.contains("s3cret"), "{log}");
 }
 

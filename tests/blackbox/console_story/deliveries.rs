@@ -35,7 +35,7 @@ fn what_was_given_up_is_seen_and_sent_again_all_at_once_and_only_once() {
     let health = browser.text("section[aria-labelledby=\"receivers-title\"] tbody");
     assert!(health.contains("127.0.0.1") && health.contains("0 %") && health.contains("410"), "{health}");
     browser.look("deliveries");
-    for (told, received) in [("Events sent again: 3.", 6), ("Events sent again: 0.", 6)] {
+    for (told, received) in [("Events redelivered: 3.", 6), ("Events redelivered: 0.", 6)] {
         browser.click("a[href$=\"/deliveries/redeliver\"]");
         browser.wait_for_text("h1", "Redeliver all?");
         browser.submit();

@@ -23,10 +23,10 @@ fn an_owner_removes_somebody_with_their_keys_but_for_one() {
     let [goes, stays] = [(); 2].map(|()| make_key(&dora));
     assert_eq!(dora.post("/console/live/applications/default/secret/rotate", &[]).status, 200);
     owner.sign_in(&app, &browser);
-    browser.wait_for_text("#ending-keys", "2 API keys end within 30 days.");
+    browser.wait_for_text("#ending-keys", "2 API keys expire within 30 days.");
     browser.look("ending-keys");
     browser.go_to(&format!("{}/console/test/applications/default", app.url()));
-    browser.wait_for_text("main", "Ends soon");
+    browser.wait_for_text("main", "Expires soon");
     browser.look("keys-that-end");
     browser.click(".nav a[href$=\"/people\"]");
     browser.click("a[href$=\"dora%40shop.example/remove\"]");

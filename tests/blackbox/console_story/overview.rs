@@ -37,7 +37,7 @@ fn the_overview_adds_up_and_draws_what_was_paid() {
         ["Paid today", "R$ 1,234.00", "2 payments of 4 created"],
         ["Paid in 30 days", "R$ 1,234.00", "2 payments of 4 created"],
         ["Approval", "66.7 %", ""],
-        ["Time to paid", "s", "median"],
+        ["Time to payment", "s", "median"],
     ]) {
         assert!(parts.iter().all(|part| tile.contains(part)), "{parts:?}: {tile}");
     }

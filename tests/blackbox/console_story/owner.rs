@@ -95,7 +95,7 @@ impl Story {
         browser.wait_for_text(".note", "Refunded.");
         assert_eq!(client.payment(id)["refundedAmount"], "50.13");
         let money = browser.text("section[aria-labelledby=\"money-title\"]");
-        for line in ["Refunded\nR$ 50.13", "Left\nR$ 50.14"] {
+        for line in ["Refunded\nR$ 50.13", "Remaining\nR$ 50.14"] {
             assert!(money.contains(line), "{line}: {money}");
         }
         let timeline = browser.text(".timeline");
@@ -112,10 +112,10 @@ impl Story {
         let paid = before.iter().find(|event| event.text("status") == "paid").unwrap();
         browser.wait_for("tr[data-key=\"delivery-1\"] .badge-delivered");
         browser.click("tr[data-key=\"delivery-1\"] a[href$=\"/redeliver\"]");
-        browser.wait_for_text("h1", "Deliver this event again?");
+        browser.wait_for_text("h1", "Redeliver this event?");
         assert_eq!(self.receiver.events_of(id).len(), before.len(), "it is only asked");
         browser.submit();
-        browser.wait_for_text(".note", "being sent again");
+        browser.wait_for_text(".note", "being redelivered");
         let after = self.receiver.wait_for_events(id, before.len() + 1, PATIENCE);
         let again = after.last().unwrap();
         assert_eq!((again.webhook_id(), &again.body), (paid.webhook_id(), &paid.body));
@@ -150,10 +150,10 @@ impl Story {
             ("revoked the key", key_id),
             ("redelivered the event", id),
             ("refunded the payment", id),
-            ("made the key", key_id),
-            ("made the application", "Loja do Zé"),
+            ("created the key", key_id),
+            ("created the application", "Loja do Zé"),
             ("signed in", "ana@shop.example"),
-            ("made the user", "ana@shop.example"),
+            ("created the user", "ana@shop.example"),
         ];
         for (line, (action, subject)) in told.iter().zip(expected) {
             assert!(line.contains(action) && line.contains(subject), "{action} {subject}: {told:#?}");

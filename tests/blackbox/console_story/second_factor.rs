@@ -42,7 +42,7 @@ fn a_second_factor_is_set_up_given_proven_once_more_and_lost() {
     assert_eq!(read, [&*secret, email, "Quita", "6", "30"]);
     browser.enter("#code", "000000");
     browser.submit();
-    browser.wait_for_text("[role=alert]", "not a code of this key");
+    browser.wait_for_text("[role=alert]", "does not belong to this key");
     browser.enter("#code", &authenticator.code(&secret, 0));
     browser.submit();
     browser.wait_for_text("h1", "Recovery codes");

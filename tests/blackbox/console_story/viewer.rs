@@ -31,7 +31,7 @@ fn a_viewer_sees_everything_and_has_no_button() {
         (&*format!("/payments/{id}"), "Timeline"),
         ("/refunds", "Nothing here"),
         ("/disputes", "Nothing here"),
-        ("/links", "No link"),
+        ("/links", "No links"),
         ("/deliveries?state=delivered", "payment.paid"),
         ("/applications", "default"),
         ("/applications/default", "payments:write"),
@@ -67,7 +67,7 @@ fn a_viewer_has_one_payer_shown_by_a_click_that_is_noted() {
     browser.look("payer-masked");
     browser.click("main form[action$=\"/payer\"] button");
     browser.wait_for_text("main", "529.982.247-25");
-    for shown in ["maria.silva@example.com", "+5511987654321", "noted in the audit log"] {
+    for shown in ["maria.silva@example.com", "+5511987654321", "recorded in the audit log"] {
         browser.wait_for_text("main", shown);
     }
     browser.look("payer-shown");
@@ -95,7 +95,7 @@ fn after_signing_in_again_one_comes_back_to_the_page_that_was_asked_for() {
     browser.enter("#email", "vera@shop.example");
     browser.enter("#password", "not the password");
     browser.click("form button.button-primary");
-    browser.wait_for_text("[role=alert]", "You are not signed in.");
+    browser.wait_for_text("[role=alert]", "Sign-in failed.");
     browser.look("sign-in-failed");
     viewer.fill_in(&browser);
     assert_eq!(browser.url(), wanted);

@@ -161,7 +161,7 @@ fn what_a_payment_cost_is_learnt_from_its_payables_without_an_event() {
     assert_eq!(world.client.history(&id), ["approved", "paid"]);
     world.compared(0);
     assert_eq!(world.client.payment(&id)["version"], anticipated["version"], "nothing changed");
-    let beside = "R$\u{a0}5.49 (reckoned: R$\u{a0}3.50)";
+    let beside = "R$\u{a0}5.49 (calculated: R$\u{a0}3.50)";
     let operator = Visitor::operator(&world.app).page(&format!("/transactions/{id}"));
     assert!(operator.contains(beside), "{operator}");
     let owner = Account::create(&world.app, "shop", "owner@example.com", "owner");

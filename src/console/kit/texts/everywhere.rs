@@ -11,7 +11,7 @@ group! {
         pages: "Páginas", "Pages";
         actions: "Ações", "Actions";
         cost: "Custo do adquirente", "Acquirer's cost";
-        reckoned_cost: "calculado: {amount}", "reckoned: {amount}";
+        reckoned_cost: "calculado: {amount}", "calculated: {amount}";
         overview: "Visão geral", "Overview";
         payments: "Pagamentos", "Payments";
         links: "Links", "Links";
@@ -32,12 +32,13 @@ group! {
         sign_out: "Sair", "Sign out";
         email: "E-mail", "E-mail";
         password: "Senha", "Password";
-        sign_in_failed: "Não foi possível entrar.", "You are not signed in.";
+        sign_in_failed: "Não foi possível entrar.", "Sign-in failed.";
         sign_in_failed_sentence: "E-mail ou senha não conferem.", "E-mail or password is wrong.";
         forgot: "Esqueceu a senha? Quem é dono da conta define outra em Pessoas.",
-            "Forgot the password? An owner of the account can set a new one under People.";
+            "Forgot your password? An owner of the account can set a new one under People.";
         operator_forgot: "Esqueceu a senha? Outro operador define outra em Pessoas; se não há outro: quita users operators reset-password. A senha da configuração não abre mais nada.",
-            "Forgot the password? Another operator sets a new one under People; if there is none: quita users operators reset-password. The configured password no longer works.";
+            "Forgot your password? Another operator can set a new one under People. If there is none, run quita users \
+            operators reset-password. The configured password no longer works.";
         operator: "Operação", "Operations";
         times_are: "Horários de Brasília", "Times are in Brasília time";
         copy: "Copiar", "Copy";
@@ -48,19 +49,22 @@ group! {
         word_paused: "Em pausa", "Paused";
         outage_silent: "O armazenamento não responde", "The store does not answer";
         outage_no_writes: "Nada pode ser gravado", "Nothing can be stored";
-        outage_read_only: "O armazenamento não aceita gravações", "The store takes no writes";
+        outage_read_only: "O armazenamento não aceita gravações", "The store does not accept writes";
         outage_full: "O disco do armazenamento está cheio", "The store's disk is full";
         outage_broken: "O armazenamento não é mais confiável (arquivo apagado ou danificado, ou falha do disco)",
             "The store can no longer be trusted (a file was deleted or damaged, or the disk failed)";
         outage_since: "desde", "since";
         outage_for_operators: "Os lojistas recebem 503 store_unavailable. Nada do que foi respondido se perde, e tudo continua sozinho quando ele volta.",
-            "Merchants get 503 store_unavailable. Nothing that was answered is lost, and the service resumes by itself when the store is back.";
+            "Merchants get 503 store_unavailable. No acknowledged request is lost, and the service resumes \
+            automatically when the store is back.";
         outage_full_for_operators: "Leituras são respondidas; para o resto os lojistas recebem 503 store_unavailable. Libere espaço: o serviço continua sozinho. Nada do que foi respondido se perde.",
-            "Reads are answered; for everything else merchants get 503 store_unavailable. Free up space: the service then resumes by itself. Nothing that was answered is lost.";
+            "Reads still work; all other requests of merchants get 503 store_unavailable. Free up space: the service \
+            then resumes automatically. No acknowledged request is lost.";
         outage_broken_for_operators: "Os lojistas recebem 503 store_unavailable até que o armazenamento seja reparado e o serviço reiniciado. Leia o manual antes de reiniciar.",
             "Merchants get 503 store_unavailable until the store is repaired and the service restarted. Read the runbook before you restart.";
         outage_for_merchants: "Pedidos recebem 503 store_unavailable: repita-os com a mesma Idempotency-Key. Nada do que foi respondido se perde.",
-            "Requests get 503 store_unavailable: send them again with the same Idempotency-Key. Nothing that was answered is lost.";
+            "Requests get 503 store_unavailable: send them again with the same Idempotency-Key. No acknowledged \
+            request is lost.";
         outage_broken_for_merchants: "Pedidos recebem 503 store_unavailable: repita-os mais tarde com a mesma Idempotency-Key.",
             "Requests get 503 store_unavailable: send them again later with the same Idempotency-Key.";
         runbook: "Manual de operação", "Runbook";
@@ -77,7 +81,7 @@ group! {
         who: "Quem", "Who";
         what: "O quê", "What";
         when: "Quando", "When";
-        from_where: "De onde", "From where";
+        from_where: "De onde", "Source";
         before: "Antes", "Before";
         after: "Depois", "After";
         never: "nunca", "never";
@@ -87,6 +91,6 @@ group! {
             "Every change made by a person and every refused sign-in, kept permanently.";
         command_line: "linha de comando", "command line";
         audit_erased: "apagado", "erased";
-        audit_empty: "Nada mudou ainda", "Nothing has changed yet";
+        audit_empty: "Nada mudou ainda", "No entries yet";
     }
 }

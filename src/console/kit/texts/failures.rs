@@ -19,7 +19,7 @@ group! {
         too_slow_sentence: "Nada foi alterado: tente de novo.", "Nothing was changed: try again.";
         not_found: "Não há nada aqui", "There is nothing here";
         not_found_sentence: "O endereço está errado, ou o que havia nele não é da sua conta.",
-            "The address is wrong, or what it names belongs to another account.";
+            "The address is wrong, or the page belongs to another account.";
         wrong_method: "Isso não se faz neste endereço", "This page does not accept that";
         wrong_method_sentence: "A página existe, mas não aceita este tipo de pedido.",
             "The page exists, but does not accept this kind of request.";
@@ -32,24 +32,28 @@ group! {
         unavailable: "Tente de novo em instantes", "Try again in a moment";
         unavailable_sentence: "Algo de que o serviço precisa não respondeu. Nada se perdeu.",
             "A part of the service did not answer. Nothing is lost.";
-        retried: "Esta página volta sozinha quando houver resposta.", "This page loads again by itself once there is an answer.";
+        retried: "Esta página volta sozinha quando houver resposta.",
+            "This page reloads automatically when the service answers.";
         closed: "O console está fechado", "The console is closed";
         closed_sentence: "Ninguém opera este serviço ainda. Crie o primeiro operador com quita users operators create; ou defina QUITA_OPERATOR_PASSWORD, ou operator-password-file, e reinicie.",
             "This service has no operator yet. Create the first one with quita users operators create; or set QUITA_OPERATOR_PASSWORD, or operator-password-file, and restart.";
         taken: "Este e-mail já está em uso.", "This e-mail address is already in use.";
         not_a_password: "Uma senha tem de 15 a 256 caracteres; uma frase serve bem.",
             "A password needs 15 to 256 characters; a sentence works well.";
-        same_password: "A senha nova é uma das últimas quatro.", "The new password is one of the last four.";
-        wrong_code: "O código está errado ou já foi usado.", "The code is wrong, or was used before.";
+        same_password: "A senha nova é uma das últimas quatro.",
+            "The new password is one of your last four: choose another one.";
+        wrong_code: "O código está errado ou já foi usado.", "The code is wrong or has already been used.";
         no_factor: "A verificação em duas etapas não está ativada.", "The second factor is not set up.";
         not_first: "Já existe um operador: a senha da configuração não abre mais nada. Entre com e-mail e senha.",
-            "There is an operator already, so the configured password no longer works. Sign in with e-mail and password.";
+            "An operator already exists, so the configured password no longer works. Sign in with your e-mail address \
+            and password.";
         disabled: "Esta conta ficou 90 dias sem uso e foi desativada. Peça uma senha nova a quem cuida das pessoas: ela volta a valer.",
-            "This account was not used for 90 days and is disabled. Ask whoever manages people for a new password, which enables it.";
+            "This account was not used for 90 days and is disabled. Ask an owner or another operator for a new \
+            password, which enables it again.";
         last_operator: "É o último operador: crie outro antes.", "This is the last operator: create another one first.";
         wrong_password: "A senha atual não confere.", "The current password is wrong.";
         defect: "Um defeito nosso", "Internal error";
         defect_sentence: "Foi registrado. Nada se perdeu.", "It has been logged. Nothing is lost.";
-        back: "Ir para o início", "Go to the start";
+        back: "Ir para o início", "Go to the home page";
     }
 }

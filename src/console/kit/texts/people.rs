@@ -10,24 +10,26 @@ group! {
         factor: "Duas etapas", "Second factor";
         you: "você", "you";
         since: "Desde", "Since";
-        active: "Último uso", "Last used";
-        disabled: "Desativada por falta de uso", "Disabled, unused";
-        add: "Nova pessoa", "New person";
+        active: "Último uso", "Last active";
+        disabled: "Desativada por falta de uso", "Disabled (not used)";
+        add: "Nova pessoa", "Add person";
         add_button: "Criar", "Create";
-        not_an_email: "Este e-mail não é válido.", "This is not an e-mail address.";
+        not_an_email: "Este e-mail não é válido.", "Enter a valid e-mail address.";
         change_role: "Mudar papel", "Change role";
         role_changed: "Papel mudado.", "Role changed.";
         reset_password: "Nova senha", "New password";
-        reset_question: "Dar uma senha nova a {login}?", "Give {login} a new password?";
+        reset_question: "Dar uma senha nova a {login}?", "Set a new password for {login}?";
         reset_sentence: "A senha atual deixa de valer e as sessões terminam agora. A nova é trocada na primeira entrada.",
-            "The current password stops working and their sessions end now. The new one is changed at the first sign-in.";
-        password_for: "Senha de {login}", "Password of {login}";
+            "The current password stops working and their sessions end now. They must change the new one at the first \
+            sign-in.";
+        password_for: "Senha de {login}", "Password for {login}";
         password_shown_once: "Copie agora: ela não aparece de novo. Ela é trocada na primeira entrada.",
-            "Copy it now: it is not shown again. It is changed at the first sign-in.";
+            "Copy it now: it is not shown again. It must be changed at the first sign-in.";
         reset_factor: "Desativar duas etapas", "Reset second factor";
         factor_question: "Desativar a verificação em duas etapas de {login}?", "Reset the second factor of {login}?";
         factor_sentence: "Até ativar outra, a senha basta para entrar. Confirme antes que o pedido é mesmo desta pessoa.",
-            "Until another one is set up, the password is enough. Make sure first that it is really this person who asks.";
+            "Until they set up another one, the password alone is enough to sign in. First make sure that the request \
+            really comes from this person.";
         factor_reset: "Verificação em duas etapas desativada.", "Second factor reset.";
         remove: "Remover", "Remove";
         remove_question: "Remover {login}?", "Remove {login}?";

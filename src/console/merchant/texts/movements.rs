@@ -6,22 +6,22 @@ group! {
     /// Lists of refunds and of disputes.
     Movements {
         refunds_lead: "O que voltou aos pagadores, ou está voltando, de todos os pagamentos.",
-            "Money that went back to payers, or is on its way, of all payments.";
+            "Refunds of all payments, including those in progress.";
         disputes_lead: "Contestações de todos os pagamentos: em aberto, ou ganhas.",
             "Chargebacks of all payments: open, or won.";
-        processing: "Em andamento", "On their way";
+        processing: "Em andamento", "Processing";
         succeeded: "Concluídas", "Done";
         failed: "Não realizadas", "Failed";
         open: "Em aberto", "Open";
         won: "Ganhas", "Won";
         every: "Todas", "All";
         payment_from: "Pagamento criado de", "Payment created from";
-        asked_at: "Pedida", "Asked for";
+        asked_at: "Pedida", "Requested";
         charged_back_at: "Contestado", "Charged back";
         won_at: "Ganha", "Won";
         empty: "Nada aqui", "Nothing here";
-        no_refund: "Quando uma devolução estiver neste status, aparece aqui.", "A refund in this status shows up here.";
+        no_refund: "Quando uma devolução estiver neste status, aparece aqui.", "Refunds in this status appear here.";
         no_dispute: "Quando uma contestação estiver neste status, aparece aqui.",
-            "A dispute in this status shows up here.";
+            "Disputes in this status appear here.";
     }
 }

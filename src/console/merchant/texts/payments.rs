@@ -10,7 +10,7 @@ group! {
         field_from: "criado de", "created from";
         field_to: "criado até", "created to";
         field_page: "página", "page";
-        not_understood: "Não entendi, e deixei de fora:", "Could not be read, and ignored:";
+        not_understood: "Não entendi, e deixei de fora:", "Ignored, because it could not be read:";
         not_exported: "Nada foi exportado, porque isto não foi entendido:", "Nothing was exported, because this could not be read:";
         search: "Id, referência, documento ou e-mail", "Id, reference, document or e-mail";
         created_from: "Criado de", "Created from";
@@ -23,11 +23,11 @@ group! {
         result: "Resultado", "Result";
         payment: "Pagamento", "Payment";
         payer: "Pagador", "Payer";
-        empty: "Nenhum pagamento", "No payment";
+        empty: "Nenhum pagamento", "No payments";
         empty_sentence: "Crie um pela API, ou mude o filtro.", "Create one through the API, or change the filter.";
         unreadable: "Guardados, mas ilegíveis; fale com quem opera o serviço:",
             "Stored, but unreadable; ask the operators of the service:";
-        per_page: "20 por página", "20 a page";
+        per_page: "20 por página", "20 per page";
         summary: "Resumo", "Summary";
         transaction_id: "Id da transação", "Transaction id";
         reference: "Referência", "Reference";
@@ -37,13 +37,14 @@ group! {
         reason: "Motivo", "Reason";
         timeline: "Linha do tempo", "Timeline";
         no_receiver: "Ninguém é avisado deste pagamento: ele foi criado sem postbackUrl, e sua aplicação não tinha endpoint.",
-            "Nobody is told of this payment: it was created without postbackUrl, and its application had no endpoint.";
+            "No webhooks are sent for this payment: it was created without postbackUrl, and its application had no \
+            endpoint.";
         event: "Evento", "Event";
         webhook: "Webhook", "Webhook";
         created_moment: "Criado", "Created";
         routing: "Por que esta rota", "Why this route";
-        rule: "Regra que decidiu", "Rule that decided";
-        no_rule: "nenhuma: vale a ordem geral", "none: the general order";
+        rule: "Regra que decidiu", "Matching rule";
+        no_rule: "nenhuma: vale a ordem geral", "none: the default order";
         routes_version: "Versão das rotas", "Version of the routes";
         tried_further: "recusa reversível: mais um adquirente foi tentado",
             "reversible decline: one further acquirer was tried";
@@ -61,15 +62,15 @@ group! {
         captured: "Recebido", "Received";
         refunded: "Devolvido", "Refunded";
         refund_moment: "Devolução de", "Refund of";
-        left: "Restante", "Left";
+        left: "Restante", "Remaining";
         name: "Nome", "Name";
         phone: "Telefone", "Phone";
         address: "Endereço", "Address";
         unmask: "Ver o pagador", "Show the payer";
         unmask_sentence: "Documento, e-mail e telefone inteiros. Fica no registro de auditoria.",
-            "Document, e-mail and phone in full. It is noted in the audit log.";
+            "Document, e-mail and phone in full. This is recorded in the audit log.";
         payer_shown: "Você viu estes dados; isso ficou no registro de auditoria.",
-            "You have seen this; it is noted in the audit log.";
+            "You have viewed these details; this is recorded in the audit log.";
         back_to_payment: "Voltar ao pagamento", "Back to the payment";
         pix_page: "Página de pagamento", "Payment page";
         end_to_end: "Fim a fim", "End to end";
@@ -79,8 +80,8 @@ group! {
         payable_until: "Pagável até", "Payable until";
         discount: "Desconto", "Discount";
         fine: "Multa", "Fine";
-        interest_per_day: "Juros por dia", "Interest a day";
-        interest_per_month: "Juros ao mês", "Interest a month";
+        interest_per_day: "Juros por dia", "Interest per day";
+        interest_per_month: "Juros ao mês", "Interest per month";
         instruction: "Instrução", "Instruction";
         paid_amount: "Valor pago", "Amount paid";
         paid_on: "Pago em", "Paid on";
@@ -102,23 +103,23 @@ group! {
             "The payer can no longer pay; an authorised card is released.";
         capture_question: "Capturar este cartão?", "Capture this card?";
         capture_sentence: "O valor é cobrado do cartão agora. O que não for capturado é liberado.",
-            "The amount is charged to the card now. What is not captured is released.";
+            "The amount is charged to the card now. The rest is released.";
         refund_question: "Devolver ao pagador?", "Refund the payer?";
         refund_sentence: "O dinheiro volta ao pagador. Não há como desfazer.",
             "The money goes back to the payer. This can't be undone.";
-        redeliver_question: "Reenviar este evento?", "Deliver this event again?";
+        redeliver_question: "Reenviar este evento?", "Redeliver this event?";
         redeliver_sentence: "O mesmo evento, com o mesmo webhook-id, é enviado de novo agora.",
             "The same event, with the same webhook-id, is sent again now.";
         amount_to_refund: "Valor a devolver", "Amount to refund";
         amount_to_capture: "Valor a capturar", "Amount to capture";
         at_most: "No máximo", "At most";
         bad_amount: "O valor não foi entendido; escreva como 50,00.", "The amount could not be read; write it as 50.00.";
-        test_payment: "Criar pagamento de teste", "Make a test payment";
+        test_payment: "Criar pagamento de teste", "Create test payment";
         no_test_acquirer: "Nenhum adquirente de teste aceita PIX; fale com quem opera o serviço.",
-            "No test acquirer takes PIX; ask the operators of the service.";
-        sandbox_pay: "Pagar", "Pay it";
+            "No test acquirer accepts PIX; ask the operators of the service.";
+        sandbox_pay: "Pagar", "Pay";
         sandbox_expire: "Deixar expirar", "Let it expire";
-        sandbox_chargeback: "Contestar", "Charge it back";
+        sandbox_chargeback: "Contestar", "Charge back";
         sandbox_win: "Ganhar a disputa", "Win the dispute";
         sandbox_question: "Fazer isto no lugar do pagador?", "Do this on behalf of the payer?";
         sandbox_sentence: "O sandbox avisa o serviço como um adquirente avisaria. Nenhum dinheiro se move.",
@@ -129,7 +130,7 @@ group! {
         notice_cancelled: "Cancelado.", "Cancelled.";
         notice_captured: "Capturado.", "Captured.";
         notice_refunded: "Devolvido.", "Refunded.";
-        notice_redelivered: "O evento vai de novo, agora.", "The event is being sent again.";
+        notice_redelivered: "O evento vai de novo, agora.", "The event is being redelivered.";
         notice_processing: "O adquirente ainda não respondeu; esta página mostra quando responder.",
             "The acquirer has not answered yet; this page updates when it does.";
         refused_by_acquirer: "O adquirente recusou: {why}", "The acquirer refused: {why}";

@@ -9,11 +9,13 @@ group! {
         developer_may: "Aplicações e chaves, pagamentos e entregas.", "Applications and keys, payments and deliveries.";
         viewer_may: "Só olhar.", "Read only.";
         remove_sentence: "As sessões terminam agora. O que a pessoa viu continua valendo, se não for trocado.",
-            "Their sessions end now. Keys and secrets that they have seen still work until they are changed.";
+            "Their sessions end now. Keys and secrets that they have seen still work until you revoke or rotate them.";
         revoke_keys: "Revogar as chaves de API que a pessoa criou", "Revoke the API keys that they created";
         revoke_keys_sentence: "Cada chave apareceu uma única vez, para quem a criou ou trocou. Os programas que usam uma chave revogada param em até 5 segundos.",
-            "Each key was shown once, to who made or rotated it. Programs that use a revoked key stop within 5 seconds.";
-        knows_no_keys: "A pessoa não criou nenhuma chave de API que ainda valha.", "They created no API key that still works.";
+            "Each key was shown once, to the person who created or rotated it. Programs that use a revoked key stop \
+            within 5 seconds.";
+        knows_no_keys: "A pessoa não criou nenhuma chave de API que ainda valha.",
+            "They created no API keys that still work.";
         knows_secrets: "Segredos de webhooks que a pessoa viu", "Webhook secrets that they have seen";
         knows_secrets_sentence: "Com eles se forjam eventos. Troque-os; na troca, o antigo ainda assina por 24 horas.",
             "Events can be forged with them. Rotate them; after a rotation the old one still signs for 24 hours.";
@@ -27,24 +29,24 @@ group! {
             "A person who refunds more than this must confirm their identity. Leave empty to turn this off.";
         policy_changed: "Regras mudadas.", "Rules changed.";
         profile: "O que os pagadores veem", "What payers see";
-        display_name: "Nome da loja", "Name of the shop";
+        display_name: "Nome da loja", "Shop name";
         display_name_hint: "Nas páginas de pagamento e nos boletos. Vazio: {merchant}.",
-            "On payment pages and slips. Empty: {merchant}.";
+            "Shown on payment pages and boletos. Leave empty for {merchant}.";
         contact: "Contato", "Contact";
         contact_hint: "E-mail, telefone ou site para dúvidas. Vazio: nenhum.",
-            "E-mail address, telephone or website for questions. Empty: none.";
+            "E-mail address, telephone or website for questions. Leave empty for none.";
         logo: "Logotipo", "Logo";
         logo_hint: "PNG ou JPEG de até 32 KiB e 1024 pixels de cada lado, nas páginas de pagamento. Precisa de JavaScript.",
             "PNG or JPEG of at most 32 KiB and 1024 pixels a side, on payment pages. Needs JavaScript.";
-        has_logo: "Agora: {logo}.", "Now: {logo}.";
+        has_logo: "Agora: {logo}.", "Current: {logo}.";
         remove_logo: "Remover o logotipo", "Remove the logo";
         bad_logo: "O logotipo é um PNG ou JPEG de até 32 KiB e 1024 pixels de cada lado.",
-            "The logo is a PNG or JPEG of at most 32 KiB and 1024 pixels a side.";
-        profile_changed: "Mudado. As páginas de pagamento já mostram.", "Changed. Payment pages already show it.";
+            "The logo must be a PNG or JPEG of at most 32 KiB and 1024 pixels a side.";
+        profile_changed: "Mudado. As páginas de pagamento já mostram.", "Changed. Payment pages show it now.";
         bad_display_name: "O nome tem no máximo 60 caracteres, todos visíveis.",
-            "The name has at most 60 characters, all of them visible.";
+            "The name must have at most 60 characters, all of them visible.";
         bad_contact: "O contato tem no máximo 100 caracteres, todos visíveis.",
-            "The contact has at most 100 characters, all of them visible.";
+            "The contact must have at most 100 characters, all of them visible.";
         language: "Idioma", "Language";
         merchant: "Lojista", "Merchant";
     }
