@@ -45,9 +45,9 @@ pub enum OpenError {
         /// URL of the store.
         url: String,
     },
-    /// The URL has a mistake, which no restart fixes.
+    /// The URL is invalid, which no restart fixes.
     #[error(
-        "the store {url} can't be used, since its URI has a mistake: {mistake}.\nMend it in the option store or in \
+        "the store {url} can't be used, because its URI is invalid: {mistake}.\nCorrect it in the option store or in \
          QUITA_STORE."
     )]
     Misnamed {
