@@ -111,17 +111,17 @@ pub enum ManageError {
     #[error("there is no key with the id {0:?}; `quita keys list` shows them all")]
     NoSuchKey(String),
     /// The key ends before its overlap with a successor would.
-    #[error("the key {0:?} ends within a day; make a new one instead")]
+    #[error("the key {0:?} expires within a day; create a new one instead")]
     EndsSoon(String),
     /// The application has as many working keys as it may.
     #[error(
-        "application {0:?} has {MAX_APPLICATION_KEYS} keys that work, which is the most; revoke those that nobody uses"
+        "application {0:?} has {MAX_APPLICATION_KEYS} active keys, which is the maximum; revoke unused ones"
     )]
     TooManyKeys(String),
     /// The merchant has as many keys as it may that work or ended within 30 days.
     #[error(
-        "merchant {0:?} has {MAX_MERCHANT_KEYS} keys that work or ended within 30 days, which is the most; revoke those that \
-         nobody uses, and make no more for now"
+        "merchant {0:?} has {MAX_MERCHANT_KEYS} keys that are active, or that expired or were revoked within 30 days, \
+         which is the maximum; revoke unused ones, and create no more for now"
     )]
     TooManyMerchantKeys(String),
     /// The maximum number of secrets of that mode is in use.

@@ -11,7 +11,7 @@ use super::failure::Failure;
 /// Subcommands of `quita routing`.
 #[derive(Debug, Subcommand)]
 pub(super) enum RoutingCommand {
-    /// Explain the configured routes, and report errors and rules that can never apply
+    /// Explain the configured routes, and report errors and whatever can never have an effect
     Check(check::CheckRouting),
     /// Show how a payment would be routed, and why
     Evaluate(evaluate::Evaluate),

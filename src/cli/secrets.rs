@@ -31,8 +31,8 @@ pub(super) enum SecretsCommand {
     /// Print what authenticates an acquirer's notices: the sandbox's signing secret, the full callback address of a
     /// bank, the value of Cielo's header, user and password of Pagar.me's callbacks
     Notification(NotificationArgs),
-    /// Encrypt all secrets of the store with the newest secret key, while the service runs: give every node that key
-    /// first, before the previous one
+    /// Encrypt all secrets of the store with the newest secret key, while the service runs: first give every node that
+    /// key, in front of the previous one
     Rewrap(RewrapArgs),
 }
 

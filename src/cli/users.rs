@@ -52,7 +52,7 @@ pub(super) struct CreateUser {
     /// owner, developer or viewer
     #[arg(long, default_value = "owner", value_parser = role)]
     role: Role,
-    /// The account is yours: the password must be changed within a day, not at the first sign-in
+    /// The account is yours: the password must be changed within a day instead of at the first sign-in
     #[arg(long)]
     own: bool,
     #[command(flatten)]

@@ -39,7 +39,7 @@ group! {
         store_full: "O disco do armazenamento está cheio desde {time}: libere espaço.",
             "The store's disk has been full since {time}: free up space.";
         store_broken: "O armazenamento não é mais confiável desde {time}: repare-o e reinicie o serviço.",
-            "The store has been unreliable since {time}: repair it and restart the service.";
+            "Since {time} the store can no longer be trusted: repair it and restart the service.";
         seen_by: "{sentence} Visto pelo nó {node} de {url}.", "{sentence} Reported by node {node} of {url}.";
     }
 }

@@ -89,7 +89,7 @@ fn a_proxy_that_answers_for_a_dead_service_is_an_absence_and_no_broken_promise()
     let arguments = [&["load", "--url", &url], &options[..]].concat();
     let finished = Program::new(directory.path(), arguments).env("QUITA_KEY", "qk_test_x_y").run();
     assert_eq!(finished.code, Some(1), "{finished:?}");
-    assert!(finished.stdout.contains("reached no server (502 of a proxy)"), "{finished:?}");
+    assert!(finished.stdout.contains("did not reach the service (502 of a proxy)"), "{finished:?}");
     assert!(finished.stderr.contains("The service went away during the run"), "{finished:?}");
     for wrong in ["broke a promise", "without the answer", "could not be read"] {
         assert!(

@@ -365,8 +365,8 @@ fn a_triggered_event_that_was_not_delivered_fails_and_names_what_helps() {
         (301, "301, redirects are not followed.", "Pass the final address with --postback-url."),
         (401, "401.", "is its QUITA_SECRET the one that `quita secrets show --mode test` prints?"),
         (403, "403.", "is its QUITA_SECRET the one that `quita secrets show --mode test` prints?"),
-        (404, "404.", "The receiver itself failed"),
-        (500, "500.", "The receiver itself failed"),
+        (404, "404.", "an error of the receiver"),
+        (500, "500.", "an error of the receiver"),
         (410, "410, which ends all attempts for the payment.", "Trigger an event of a new one."),
     ] {
         receiver.answer(status);

@@ -187,7 +187,7 @@ async fn keys_of_an_application_are_bounded_and_a_revoked_one_makes_room() {
     }
     let last = access.create_key(NewKey { expires_in: None, ..wanted(Mode::Test) }).await.unwrap();
     let refused = create().await.unwrap_err();
-    assert!(refused.to_string().contains("application \"shop\" has 100 keys that work"), "{refused}");
+    assert!(refused.to_string().contains("application \"shop\" has 100 active keys"), "{refused}");
     let rotated = access.rotate_key(&owner(Mode::Test).merchant, &last.id).await;
     assert!(matches!(rotated, Err(ManageError::TooManyKeys(_))), "{rotated:?}");
     let application = ApplicationName::new("another");

@@ -109,8 +109,8 @@ impl RunningService {
         let is_away = self.readiness.as_ref().is_some_and(|readiness| !readiness.checks.store.ok);
         if is_away {
             let text = format!("{store} does not exist, but a service runs at {url}: its store is gone");
-            let mend = "restore the store while the service runs, and do not start another: it would start with an \
-                        empty store";
+            let mend = "put the store back in its place while the service runs, and do not start another: it would \
+                        start with an empty store";
             return Finding::fail("store", text, mend);
         }
         let text = format!("{store} does not exist, but a service runs at {url}");

@@ -80,7 +80,7 @@ pub(super) fn shortfalls(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
                 && measures.contact.absences().iter().all(|absence| absence.cause != reason);
             let mixed = if is_mixed { ", while others were answered" } else { "" };
             shortfalls.push(format!(
-                "requests: {unreached} of {requests} reached no server ({}){mixed}",
+                "requests: {unreached} of {requests} did not reach the service ({}){mixed}",
                 reason.as_str()
             ));
         }
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(violations(&judgement, &measures), [""; 0]);
         assert_eq!(
             shortfalls(&judgement, &measures),
-            ["requests: 2 of 3 reached no server (connection refused)"]
+            ["requests: 2 of 3 did not reach the service (connection refused)"]
         );
         assert_eq!(measures.failures(), 2, "a threshold may count them");
     }
@@ -186,10 +186,14 @@ mod tests {
         let gateway = Reply::Missing(NoAnswer::BadGateway);
         let mixed = measures(&[good, gateway, good, good]);
         assert_eq!(violations(&judgement, &mixed), [""; 0]);
-        let expected = "requests: 1 of 4 reached no server (502 of a proxy), while others were answered";
+        let expected =
+            "requests: 1 of 4 did not reach the service (502 of a proxy), while others were answered";
         assert_eq!(shortfalls(&judgement, &mixed), [expected]);
         let away = measures(&[good, gateway, gateway]);
-        assert_eq!(shortfalls(&judgement, &away), ["requests: 2 of 3 reached no server (502 of a proxy)"]);
+        assert_eq!(
+            shortfalls(&judgement, &away),
+            ["requests: 2 of 3 did not reach the service (502 of a proxy)"]
+        );
     }
 
     #[test]
@@ -203,7 +207,7 @@ mod tests {
         assert_eq!(
             shortfalls(&judgement, &away),
             [
-                "requests: 1 of 4 reached no server (connection refused)",
+                "requests: 1 of 4 did not reach the service (connection refused)",
                 "requests: 2 were under way when the service went away"
             ]
         );

@@ -385,7 +385,7 @@ impl Measures {
         unreached + self.contact.cut() + self.key_refusals()
     }
 
-    /// Counts the creations and reads that reached no server for this reason.
+    /// Counts the creations and reads that did not reach the service for this reason.
     pub(super) fn unreached(&self, reason: NoAnswer) -> u64 {
         self.count(|call, reply| is_of_the_run(call) && reply == Reply::Missing(reason))
     }

@@ -133,7 +133,7 @@ pub(super) fn limit_lines(limits: &Limits) -> Vec<(&'static str, String)> {
     let cut = service.connections_refused;
     lines.push((
         "refusals",
-        format!("messages refused by full mailboxes: {actors}; connections closed: {cut}"),
+        format!("messages refused by full mailboxes: {actors}; connections closed because there were too many: {cut}"),
     ));
     lines
 }

@@ -23,7 +23,7 @@ pub(super) fn advice(attempt: &AttemptOutcome) -> String {
             "The receiver refuses the signature: is its QUITA_SECRET the one that `quita secrets show --mode test` prints?"
         }
         (Some(300..=399), _) => "Pass the final address with --postback-url.",
-        (Some(_), _) => "The receiver itself failed: see its log.",
+        (Some(_), _) => "This is an error of the receiver: see its log.",
         (None, Some("connect")) => "Start `quita listen`, or pass another receiver with --postback-url.",
         (None, Some("timeout")) => {
             "A receiver has 15 s to answer: store the event first, and process it later."
@@ -56,14 +56,14 @@ mod tests {
             (error("of_yore"), "test event from the console"),
             (status(301), "Pass the final address with --postback-url."),
             (status(399), "Pass the final address"),
-            (status(400), "The receiver itself failed"),
+            (status(400), "an error of the receiver"),
             (status(401), "is its QUITA_SECRET the one"),
-            (status(402), "The receiver itself failed"),
+            (status(402), "an error of the receiver"),
             (status(403), "is its QUITA_SECRET the one"),
-            (status(404), "The receiver itself failed"),
-            (status(409), "The receiver itself failed"),
-            (status(411), "The receiver itself failed"),
-            (status(503), "The receiver itself failed"),
+            (status(404), "an error of the receiver"),
+            (status(409), "an error of the receiver"),
+            (status(411), "an error of the receiver"),
+            (status(503), "an error of the receiver"),
         ] {
             let advice = advice(&attempt);
             assert!(advice.contains(part) && advice.ends_with(AGAIN), "{attempt:?}: {advice}");

@@ -50,7 +50,7 @@ impl Language {
             Progress::Unknown => {
                 self.pick("desfecho desconhecido, sendo perguntado", "outcome unknown, inquiry in progress")
             }
-            Progress::Taken => self.pick("recebido, sendo registrado", "received, being recorded"),
+            Progress::Taken => self.pick("recebido, sendo registrado", "received, being registered"),
             Progress::Ended(ChargeEnd::Known) => self.pick("aceitou", "accepted"),
             Progress::Ended(ChargeEnd::Declined) => self.pick("recusou", "declined"),
             Progress::Ended(ChargeEnd::NotDelivered) => self.pick("não recebeu", "could not be reached"),

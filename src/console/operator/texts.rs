@@ -182,8 +182,8 @@ group! {
             "No node sends new payments there. Inquiries, captures and refunds of existing payments continue.";
         drain_question: "Drenar {route}?", "Drain {route}?";
         drain_sentence: "Nada mais é enviado: nem pagamentos novos, nem capturas ou devoluções, que esperam. O que está em andamento termina; depois aparece «Drenado».",
-            "No new payments are sent; captures and refunds wait. Calls in progress finish; then the state changes to \
-            \"Drained\".";
+            "Nothing more is sent: no new payments, and captures and refunds wait. Calls in progress finish; then the \
+            state changes to \"Drained\".";
         resume_question: "Retomar {route}?", "Resume {route}?";
         resume_sentence: "Volta a receber pagamentos novos, e o que esperava continua.",
             "The route accepts new payments again, and waiting operations continue.";

@@ -68,7 +68,7 @@ pub(super) const fn job(name: JobName, language: Language) -> &'static str {
         JobName::CallbackRegistration => language
             .pick("Registra o endereço de retorno nos bancos", "Registers the callback address at banks"),
         JobName::Sealing => {
-            language.pick("Criptografa segredos ainda legíveis", "Encrypts secrets stored in plain text")
+            language.pick("Criptografa segredos ainda legíveis", "Encrypts secrets that are still readable")
         }
         JobName::CurrentSecretKey => language
             .pick("Segue a chave secreta do armazenamento", "Switches to the store's current secret key"),

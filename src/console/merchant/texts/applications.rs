@@ -70,8 +70,8 @@ group! {
         too_many_keys: "A aplicação já tem 100 chaves em uso, o máximo: revogue as que ninguém usa.",
             "The application has 100 active keys, the maximum: revoke unused keys.";
         too_many_merchant_keys: "Já são 1.000 chaves em uso ou terminadas há menos de 30 dias, o máximo de todas as aplicações juntas.",
-            "All applications together have 1,000 keys that are active or expired within the last 30 days, the \
-            maximum.";
+            "All applications together have 1,000 keys that are active, or that expired or were revoked within the last \
+            30 days, the maximum.";
         bad_expiry: "O prazo não foi entendido.", "The expiry could not be read.";
         revoke_question: "Revogar a chave {id}?", "Revoke the key {id}?";
         revoke_sentence: "Ela para de funcionar em até 5 segundos, em toda parte. Não há volta.",

@@ -63,7 +63,7 @@ group! {
         notice_made: "Link criado.", "Link created.";
         notice_closed: "Fechado. O que espera ainda pode ser pago.", "Link closed. Pending payments can still be paid.";
         notice_cancelled: "Feito. Nenhum pagamento deste link espera mais.",
-            "Link closed. None of its payments is pending any more.";
+            "Done. None of this link's payments is pending any more.";
         notice_cancelling: "O link não aceita mais pagamentos. Um que esperava ainda está sendo cancelado; veja abaixo.",
             "The link accepts no more payments. A pending payment is still being cancelled; see below.";
         notice_unchanged: "Nada mudou: o link já estava pago ou expirado.",

@@ -43,7 +43,7 @@ group! {
         webhook: "Webhook", "Webhook";
         created_moment: "Criado", "Created";
         routing: "Por que esta rota", "Why this route";
-        rule: "Regra que decidiu", "Matching rule";
+        rule: "Regra que decidiu", "Deciding rule";
         no_rule: "nenhuma: vale a ordem geral", "none: the default order";
         routes_version: "Versão das rotas", "Version of the routes";
         tried_further: "recusa reversível: mais um adquirente foi tentado",
