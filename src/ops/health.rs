@@ -153,3 +153,16 @@ impl Collector for ReadyMetric {
         self.gauge.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_clock_is_named_with_its_side() {
+        assert!(
+            clock_message(300).starts_with("this node's clock is 300 s ahead of that of the store's server")
+        );
+        assert!(clock_message(-7).starts_with("this node's clock is 7 s behind that of the store's server"));
+    }
+}
