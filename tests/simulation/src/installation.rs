@@ -76,7 +76,7 @@ happenings! {
     PaymentSetBack,
     /// A merchant repeats its request for a forgotten payment.
     AskedForOnceMore,
-    /// That payment is charged once more, at a bank that does not recognise it.
+    /// The payment is charged once more, at a bank that does not recognise it.
     ChargedOnceMore,
     /// A merchant creates a payment link.
     LinkMade,

@@ -115,7 +115,7 @@ pub(crate) async fn check(world: &Arc<World>) {
     links::check(world);
 }
 
-/// Checks that one Pix pays one payment. Every other Pix stated with a payment was reported to an operator.
+/// Checks that one Pix pays one payment, and that every other payment it was stated with was reported to an operator.
 fn check_pix(world: &World) {
     let mut paid = BTreeMap::new();
     for payment in world.store.payments() {
@@ -255,8 +255,8 @@ fn check_books(world: &World, payment: &Payment) {
     if payment.status() == Status::Cancelled {
         check_who_withdrew(world, payment, &accounts);
     }
-    // A card that was captured at the desk may never be read as authorised: it is judged below as money that came in. A card
-    // that was voided there before it was read, or that its issuer declined, holds nothing to report.
+    // A card that was captured at the desk may never be read as authorised: it is judged below as money that came in.
+    // One that was voided there before it was read, or that its issuer declined, holds nothing to report.
     let is_held_late = |account: &&Account| {
         let was_held = account.authorised > 0 || account.is_never_told;
         account.is_late && was_held && account.holding != Holding::Captured && account.removed_by.is_none()
@@ -395,7 +395,7 @@ fn check_captured(world: &World, payment: &Payment, account: &Account) {
         (false, true) => Status::Chargeback,
         (false, false) => Status::Paid,
     };
-    // A dispute that was won before its chargeback was told waits in the store. A backup of before it does not know of it.
+    // A dispute that was won before its chargeback was reported waits in the store. An earlier backup does not have it.
     let is_forgotten_win = status == Status::Chargeback
         && expected == Status::Paid
         && account.chargebacks > 0
