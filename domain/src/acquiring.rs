@@ -2,6 +2,7 @@
 
 mod reference;
 
+use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
 use chrono::NaiveDate;
@@ -187,6 +188,17 @@ pub enum Holding {
         /// Part of it that was given back.
         given_back: Money,
     },
+}
+
+impl Display for Holding {
+    /// Writes a predicate of the charge, for operators.
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Limit => f.write_str("holds the card's limit"),
+            Self::Code => f.write_str("can be paid"),
+            Self::Money { taken, given_back } => write!(f, "holds {}", taken.minus(*given_back)),
+        }
+    }
 }
 
 /// Party that withdrew a charge at the acquirer.

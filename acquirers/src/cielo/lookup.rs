@@ -181,7 +181,8 @@ fn named_in(query: &ChargeQuery) -> Vec<PaymentId> {
 }
 
 /// Puts the sale that represents the payment first: the one that has done so. For an unpaid PIX or boleto, another sale
-/// that was paid takes its place. If none has, it is the sale nearest to holding money.
+/// that was paid takes its place. If none has, it is the sale nearest to holding money. Sales that can't be the
+/// payment's are last, because another method's sale may stand under its order.
 fn with_the_counted_first(query: &ChargeQuery, mut sales: Vec<Sale>) -> Vec<Sale> {
     let counted = statement::payment_id(&query.reference);
     let is_unpaid_code = query.method.has_code() && query.paid_amount.is_none();
@@ -191,7 +192,8 @@ fn with_the_counted_first(query: &ChargeQuery, mut sales: Vec<Sale>) -> Vec<Sale
         // charge.
         let takes_its_place = is_unpaid_code && standing == HOLDS_MONEY;
         let is_counted = counted.as_ref() == Some(&sale.payment_id);
-        (!takes_its_place, !is_counted, standing)
+        let is_strange = !is_counted && statement::mismatch(query, sale).is_some();
+        (is_strange, !takes_its_place, !is_counted, standing)
     });
     sales
 }
@@ -241,17 +243,19 @@ pub(super) fn answer(query: &ChargeQuery, sales: &[Sale], reader: Reader<'_>) ->
     }
 }
 
-/// States the holdings of a second sale of the order, if it belongs to the payment at all.
+/// States the holdings of a second sale, if it belongs to the payment's order at all. One of another amount or method
+/// needs a person.
 fn second(query: &ChargeQuery, sale: &Sale) -> Option<Fact> {
-    if let Some(what) = statement::mismatch(query, sale) {
-        tracing::warn!(transaction.id = %query.id, cielo.payment_id = %sale.payment_id, what, "a sale is not the payment's");
+    if statement::is_of_another_order(query, sale) {
+        tracing::warn!(transaction.id = %query.id, cielo.payment_id = %sale.payment_id, "a sale is of another order");
         return None;
     }
     let taken = sale.taken();
     let given_back = sale.given_back();
     let holds_money = standing(query.method, sale) == HOLDS_MONEY && taken > given_back;
     // An authorised second sale takes no money and still blocks the holder's limit, so it is voided too.
-    let holds_limit = query.method == Method::CreditCard && sale.status == Status::Authorized;
+    // Of a boleto the same status says that it is registered.
+    let holds_limit = is_card(query, sale) && sale.status == Status::Authorized;
     let holds = if holds_money {
         Holding::Money { taken, given_back }
     } else if holds_limit {
@@ -260,6 +264,18 @@ fn second(query: &ChargeQuery, sale: &Sale) -> Option<Fact> {
         return None;
     };
     let id = sale.payment_id.to_string();
+    if let Some(what) = statement::mismatch(query, sale) {
+        return Some(Fact::Unclear { text: format!("{what}, and sale {id} {holds}"), id });
+    }
     let reference = statement::reference(query, sale);
     Some(Fact::SecondCharge(SecondCharge { id, reference, holds }))
+}
+
+/// Returns true if the sale is of a card, whatever the payment is.
+fn is_card(query: &ChargeQuery, sale: &Sale) -> bool {
+    let card = statement::type_of(Method::CreditCard);
+    match sale.kind.as_deref() {
+        Some(kind) => kind.eq_ignore_ascii_case(card),
+        None => query.method == Method::CreditCard,
+    }
 }

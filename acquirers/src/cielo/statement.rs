@@ -142,10 +142,15 @@ impl Reader<'_> {
     }
 }
 
+/// Returns true if the sale names an order that is not the payment's.
+pub(super) fn is_of_another_order(query: &ChargeQuery, sale: &Sale) -> bool {
+    let ours = order_id::write(query.id, query.method);
+    sale.order_id.as_deref().is_some_and(|theirs| !order_id::is_same(theirs, &ours))
+}
+
 /// Returns a description of the part of the answer that belongs to another order, or is for another amount.
 pub(super) fn mismatch(query: &ChargeQuery, sale: &Sale) -> Option<String> {
-    let ours = order_id::write(query.id, query.method);
-    if sale.order_id.as_deref().is_some_and(|theirs| !order_id::is_same(theirs, &ours)) {
+    if is_of_another_order(query, sale) {
         return Some("the sale is of another order".to_owned());
     }
     if sale.amount != query.amount {

@@ -160,14 +160,16 @@ pub(super) fn charge_id(reference: &Reference) -> Option<ChargeId> {
 
 /// Puts the charge that represents the payment first: the one that has done so. For an unpaid PIX or boleto, another
 /// charge that was paid takes its place. If none has, it is the charge nearest to holding money, or the oldest of
-/// several.
+/// several. Charges that can't be the payment's are last, because another method's charge may bear its code.
 fn with_the_counted_first(query: &ChargeQuery, mut charges: Vec<Charge>) -> Vec<Charge> {
     let counted = charge_id(&query.reference);
     let is_unpaid_code = query.method.has_code() && query.paid_amount.is_none();
     charges.sort_by_key(|charge| {
         let standing = Standing::of(charge);
         let takes_its_place = is_unpaid_code && standing == Standing::Money;
-        (!takes_its_place, counted.as_ref() != Some(&charge.id), standing)
+        let is_counted = counted.as_ref() == Some(&charge.id);
+        let is_strange = !is_counted && statement::mismatch(query, charge).is_some();
+        (is_strange, !takes_its_place, !is_counted, standing)
     });
     charges
 }
@@ -225,11 +227,12 @@ pub(super) fn answer(query: &ChargeQuery, charges: &[Charge], reader: Reader<'_>
     }
 }
 
-/// States the holdings of a second charge with the code, if it belongs to the payment at all.
+/// States the holdings of a second charge, if it bears the payment's code at all. One of another amount or method needs
+/// a person.
 fn second(query: &ChargeQuery, charge: &Charge, reader: Reader<'_>) -> Option<Fact> {
-    if let Some(what) = statement::mismatch(query, charge) {
+    if statement::is_of_another_order(query, charge) {
         let charge_id = &charge.id;
-        tracing::warn!(transaction.id = %query.id, pagarme.charge_id = %charge_id, what, "a charge is not the payment's");
+        tracing::warn!(transaction.id = %query.id, pagarme.charge_id = %charge_id, "a charge is of another order");
         return None;
     }
     let taken = charge.taken();
@@ -241,6 +244,9 @@ fn second(query: &ChargeQuery, charge: &Charge, reader: Reader<'_>) -> Option<Fa
         Standing::Money | Standing::Undecided | Standing::GivenBack | Standing::Nothing => return None,
     };
     let id = charge.id.to_string();
+    if let Some(what) = statement::mismatch(query, charge) {
+        return Some(Fact::Unclear { text: format!("{what}, and charge {id} {holds}"), id });
+    }
     let reference = reader.reference(query, charge);
     Some(Fact::SecondCharge(SecondCharge { id, reference, holds }))
 }

@@ -231,10 +231,15 @@ enum Gateway {
     Error,
 }
 
+/// Returns true if the charge does not bear the payment's code.
+pub(super) fn is_of_another_order(query: &ChargeQuery, charge: &Charge) -> bool {
+    // An absent code is one too: ids are Pagar.me's own, and only the code ties a charge to a payment.
+    charge.code.as_deref() != Some(&code::write(query.id))
+}
+
 /// Returns a description of the part of the answer that belongs to another order, or is for another amount.
 pub(super) fn mismatch(query: &ChargeQuery, charge: &Charge) -> Option<String> {
-    // An absent code is also a mismatch: ids are Pagar.me's own, and only the code ties a charge to a payment.
-    if charge.code.as_deref() != Some(&code::write(query.id)) {
+    if is_of_another_order(query, charge) {
         return Some("the charge is of another order".to_owned());
     }
     if charge.amount != query.amount {

@@ -211,6 +211,32 @@ async fn an_unpaid_code_makes_way_for_the_sale_that_was_paid_until_it_is_paid_it
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_sale_of_another_method_or_amount_does_not_hide_the_payments_own() {
+    let pix = Booked { kind: "Pix".into(), ..booked(SALE, 12, 0) };
+    let pix_of_another_amount = Booked { kind: "Pix".into(), amount: 9_900, ..booked(SECOND_SALE, 2, 9_900) };
+    for (other, told) in [
+        (booked(SECOND_SALE, 2, 15_700), "the sale is no Pix, and sale SECOND holds 157.00"),
+        (booked(SECOND_SALE, 1, 0), "the sale is no Pix, and sale SECOND holds the card's limit"),
+        (pix_of_another_amount, "the sale is of 99.00, not of 157.00, and sale SECOND holds 99.00"),
+    ] {
+        for is_known in [false, true] {
+            let bank = Bank::default();
+            bank.books(|books| books.sales = vec![other.clone(), pix.clone()]);
+            let query = ChargeQuery { may_have_others: true, ..query(Method::Pix, 15_700) };
+            let query = if is_known { named(query, SALE) } else { query };
+            let found = statement(adapter(bank.factory()).inquire(&query).await);
+            assert_eq!(found.reference.get("paymentId"), Some(SALE));
+            let unclear = found.facts.iter().find_map(|fact| match fact {
+                Fact::Unclear { id, text } if id == SECOND_SALE => Some(text.replace(SECOND_SALE, "SECOND")),
+                _ => None,
+            });
+            assert_eq!(unclear.as_deref(), Some(told));
+            assert!(matches!(found.facts[0], Fact::Pending { .. }), "{:?}", found.facts);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_others_hold_is_stated_beside_a_sale_of_which_nothing_is_known() {
     for status in [0, 20] {
         let bank = Bank::default();

@@ -75,6 +75,24 @@ async fn a_second_code_that_was_paid_takes_the_place_of_the_first() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_charge_of_another_method_does_not_hide_the_payments_own() {
+    let there = There::open();
+    there.made(&charge(Method::CreditCard, 10_000)).await;
+    // Past the day for which Pagar.me keeps an idempotency key.
+    tokio::time::advance(std::time::Duration::from_secs(2 * 86_400)).await;
+    let later = charge(Method::Pix, 10_000);
+    let named = there.made(&later).await;
+    let [card, pix] = &there.charges()[..] else { panic!("{:?}", there.charges()) };
+    for query in [later.query.clone(), ChargeQuery { may_have_others: true, ..named }] {
+        let stated = statement(there.adapter().inquire(&query).await);
+        assert_eq!(stated.reference.get("chargeId"), Some(pix.charge_id.as_str()));
+        let told = format!("the charge is no pix, and charge {} holds 100.00", card.charge_id);
+        let unclear = Fact::Unclear { id: card.charge_id.clone(), text: told };
+        assert!(stated.facts.contains(&unclear), "{:?}", stated.facts);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn statuses_in_camel_case_are_read_too() {
     let there = There::at(Config { camel_case_permille: 1_000, ..Config::default() });
     let facts = facts(there.adapter().charge(&uncaptured(15_700)).await);

@@ -6,8 +6,9 @@
 //! charge of one payment holds money or is held".
 
 use super::draft::Draft;
+use super::schedule::OPEN_FOR_LONG_MS;
 use super::second::SecondLook;
-use super::{Change, Payment};
+use super::{Change, Discrepancy, DiscrepancyKind, Payment};
 use crate::acquiring::{ChargeAnswer, Fact, Holding, Issued, Reference, SecondCharge, Settlement, Statement};
 use crate::identity::AcquirerName;
 use crate::money::Money;
@@ -76,6 +77,7 @@ impl Draft {
                 if self.payment.last_outcome_is_open() {
                     // It is not known yet which charge counts.
                     self.look_elsewhere_at(&acquirer, self.after(SecondLook::FIRST_STEP_MS));
+                    self.report_held_elsewhere(attempt, &acquirer, statement);
                 } else {
                     self.give_back_elsewhere(attempt, acquirer, statement);
                 }
@@ -151,6 +153,31 @@ impl Draft {
         let is_unnamed = |attempt: &Attempt| attempt.reference == Reference::none();
         if *charge != Reference::none() && self.payment.attempt(number).is_some_and(is_unnamed) {
             self.learn_reference(number, charge.clone());
+        }
+    }
+
+    /// Reports any money or limit held there if it has been open for long which charge counts. That may never be known,
+    /// as when the last acquirer has somebody else's charge, and then only a person ends it.
+    fn report_held_elsewhere(
+        &mut self,
+        attempt: AttemptNumber,
+        acquirer: &AcquirerName,
+        statement: &Statement,
+    ) {
+        let sent_at = self.payment.state.attempts.last().map(|last| last.at);
+        if sent_at.is_none_or(|sent_at| self.clock().ms_since(sent_at) < OPEN_FOR_LONG_MS) {
+            return;
+        }
+        let facts = &self.payment.without_foreign_pix(statement.facts.clone());
+        let held = facts.iter().filter_map(|fact| self.held_by(fact, attempt, facts));
+        // A code alone has taken nothing yet.
+        let taken: Vec<_> = held.filter(|second| second.holds != Holding::Code).collect();
+        for SecondCharge { id, holds, .. } in taken {
+            let detail = format!(
+                "a charge of the payment at {acquirer}, {id}, {holds}, and is not given back while it is open whether the last one counts"
+            );
+            let kind = DiscrepancyKind::SecondCharge;
+            self.discrepancies.push(Discrepancy { kind, detail, stated: "", about: Some(id) });
         }
     }
 

@@ -244,23 +244,18 @@ impl Draft {
     /// it.
     pub(super) fn give_back_second(&mut self, second: SecondCharge, acquirer: AcquirerName) -> Discrepancy {
         let SecondCharge { id, reference, holds } = second;
-        let (kind, held, detail) = match holds {
-            Holding::Limit => {
-                (OperationKind::Cancel, (Money::ZERO, Money::ZERO), "holds the card's limit".to_owned())
-            }
-            Holding::Code => (OperationKind::Cancel, (Money::ZERO, Money::ZERO), "can be paid".to_owned()),
+        let (kind, taken, given_back) = match holds {
+            Holding::Limit | Holding::Code => (OperationKind::Cancel, Money::ZERO, Money::ZERO),
             Holding::Money { taken, given_back } => {
-                let left = taken.minus(given_back);
-                (OperationKind::Refund(left), (taken, given_back), format!("holds {left}"))
+                (OperationKind::Refund(taken.minus(given_back)), taken, given_back)
             }
         };
-        let (taken, given_back) = held;
         let place = if self.payment.has_left(&acquirer) { format!(" at {acquirer}") } else { String::new() };
         self.give_back(Surplus { id: id.clone(), acquirer, reference, taken, given_back }, kind);
         Discrepancy {
             kind: DiscrepancyKind::SecondCharge,
             detail: format!(
-                "a second charge of the payment{place}, {id}, {detail}; it is given back by that id, and the payment is {}",
+                "a second charge of the payment{place}, {id}, {holds}; it is given back by that id, and the payment is {}",
                 self.payment.status()
             ),
             stated: "",

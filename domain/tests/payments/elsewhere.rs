@@ -171,6 +171,27 @@ fn while_it_is_open_which_charge_counts_nothing_is_given_back() {
 }
 
 #[test]
+fn money_there_is_reported_once_it_has_been_open_for_long_which_charge_counts() {
+    let gone = gone_on(card_order(true));
+    let hinted = decided(&gone, Command::Hinted { acquirer: at_first(), charge: Reference::none() }, 60_000);
+    let asked = hinted.next.unwrap();
+    for (held, told_at_last) in [
+        (captured(1), Some("at first, sale-1, holds 100.00")),
+        (authorised_there(), Some("at first, sale-1, holds the card's limit")),
+        (pending_fact(), None),
+    ] {
+        let early = learns(&asked, vec![held.clone()], 36_000 + 6 * MINUTE - 1);
+        assert!(early.discrepancies.is_empty(), "{:?}", early.discrepancies);
+        let late = learns(&asked, vec![held], 36_000 + 6 * MINUTE);
+        let told = late.discrepancies.iter().map(|found| (found.kind, found.about.as_deref()));
+        let expected = told_at_last.map(|_| (DiscrepancyKind::SecondCharge, Some("sale-1")));
+        assert_eq!(told.collect::<Vec<_>>(), expected.into_iter().collect::<Vec<_>>());
+        assert!(late.discrepancies.iter().all(|found| found.detail.contains(told_at_last.unwrap())));
+        assert_eq!(given_back(&late.next.unwrap()), []);
+    }
+}
+
+#[test]
 fn no_answer_from_there_has_it_asked_every_hour_for_a_week_and_then_a_person_looks() {
     let mut payment = paid_elsewhere();
     let failed = || ChargeAnswer::Failed(CallFailure::Unknown("504".into()));

@@ -19,6 +19,7 @@ use quita_ports::AcquirerSpec;
 
 pub(crate) use self::entry::{Entry, Holding};
 pub(crate) use self::notify::strange_notice;
+pub(crate) use self::payer::LONGEST_TRANSIT_MS;
 pub(crate) use self::teller::NodeBank;
 use crate::world::{Manner, World};
 

@@ -12,6 +12,7 @@ use quita_domain::routing::TRIES_ARE_COUNTED_FOR_MS;
 use quita_domain::status::Status;
 use tokio::time::sleep;
 
+use crate::bank::LONGEST_TRANSIT_MS;
 use crate::chance::{Chance, Fault, Faults};
 use crate::installation::{self, Plan};
 use crate::invariants;
@@ -297,6 +298,13 @@ async fn sleep_through(world: &Arc<World>) {
     }
     // By then, whatever was under way to a bank or a client has arrived, or never will.
     sleep(Duration::from_secs(120)).await;
+    // A payer's transfer that left meanwhile takes seconds, and not the night.
+    for _ in 0..=LONGEST_TRANSIT_MS / 1_000 {
+        if !world.has_notices_on_the_way() {
+            break;
+        }
+        sleep(Duration::from_secs(1)).await;
+    }
     let until = world.clock.now().plus_ms(world.chance.between(22, 46) * 3_600_000);
     world.store.skip(world.clock.put_forward_to(until));
 }

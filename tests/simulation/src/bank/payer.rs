@@ -20,7 +20,7 @@ const NEVER: u64 = 150;
 const LAST_MOMENT_MS: u64 = 5_000;
 
 /// Longest time that money paid in time is under way, in milliseconds.
-const LONGEST_TRANSIT_MS: u64 = 80_000;
+pub(crate) const LONGEST_TRANSIT_MS: u64 = 80_000;
 
 /// Maximum number of chargebacks of one payment after the first.
 const MOST_CHARGEBACKS: u32 = 2;
