@@ -226,9 +226,9 @@ async fn a_sale_of_another_method_or_amount_does_not_hide_the_payments_own() {
             let query = if is_known { named(query, SALE) } else { query };
             let found = statement(adapter(bank.factory()).inquire(&query).await);
             assert_eq!(found.reference.get("paymentId"), Some(SALE));
-            let unclear = found.facts.iter().find_map(|fact| match fact {
-                Fact::Unclear { id, text } if id == SECOND_SALE => Some(text.replace(SECOND_SALE, "SECOND")),
-                _ => None,
+            let unclear = found.facts.iter().find_map(|fact| {
+                let Fact::Unclear { id, text } = fact else { return None };
+                (id == SECOND_SALE).then(|| text.replace(SECOND_SALE, "SECOND"))
             });
             assert_eq!(unclear.as_deref(), Some(told));
             assert!(matches!(found.facts[0], Fact::Pending { .. }), "{:?}", found.facts);
