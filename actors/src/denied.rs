@@ -15,28 +15,31 @@ pub enum Denied {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The `Idempotency-Key` was used with another request.
-    #[error("this Idempotency-Key was used with another request")]
+    #[error("this Idempotency-Key was already used with another request")]
     KeyReused,
     /// Another payment has used the token of the card.
-    #[error("the token of the card was used by another payment")]
+    #[error("the card token was already used by another payment")]
     TokenUsed,
     /// No acquirer takes this method in this mode.
     #[error("no acquirer is configured for this payment method in this mode")]
     MethodUnavailable,
     /// None of the acquirers available to it takes this amount.
-    #[error("no acquirer that this payment may go to takes this amount")]
+    #[error("none of the acquirers for this payment accepts this amount")]
     AmountNotAccepted,
     /// None of the acquirers that take it keeps a PIX payable for so long.
-    #[error("no acquirer keeps a payment payable for so long; try a shorter expiresIn")]
+    #[error("no acquirer keeps a payment payable for that long; send a shorter expiresIn")]
     ExpiryNotAccepted,
     /// The acquirers that take it are paused or busy.
-    #[error("no acquirer takes this payment at the moment")]
+    #[error("no acquirer accepts this payment at the moment")]
     NoRoute,
     /// Too much is waiting; nothing was done.
-    #[error("too much is waiting, try again")]
+    #[error("the service is overloaded; try again")]
     Overloaded,
     /// The actor died while processing; the store has the outcome.
-    #[error("the work was interrupted, ask again")]
+    #[error(
+        "the work was interrupted, and may or may not be done; repeat the request with the same Idempotency-Key: \
+         without one, a payment or refund may be made twice"
+    )]
     Interrupted,
     /// The store failed to answer properly.
     #[error("{0}")]

@@ -229,7 +229,7 @@ pub enum NoticeRefused {
     #[error("there is no such address")]
     NoSuchAddress,
     /// There is no proof that the provider sent it.
-    #[error("the notice is not authenticated as this acquirer's notices are")]
+    #[error("the notice is not authenticated in the way that this acquirer's notices are")]
     NotAuthentic,
     /// It came to the right address, but can't be read.
     #[error("the notice can't be read: {0}")]

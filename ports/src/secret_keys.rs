@@ -15,8 +15,9 @@ use crate::store::{AccessStore, StoreError};
 pub enum VaultError {
     /// The key is not among those given to this process.
     #[error(
-        "it is sealed with the secret key {0}, which this process was not given: if this was no change of keys, give it \
-         that one instead; else add that key to QUITA_SECRET_KEY or secret-key-file, behind the newest one"
+        "it is sealed with the secret key {0}, which this process was not given: if the keys were not changed on \
+         purpose, give it that one instead; otherwise add that key to QUITA_SECRET_KEY or secret-key-file, after the \
+         newest one"
     )]
     NotHeld(SecretKeyId),
     /// The key is right, but the sealed data was changed or belongs to another location.

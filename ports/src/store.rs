@@ -23,7 +23,7 @@ use crate::operator::OperatorStore;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StoreError {
     /// It is out of reach, read-only or overloaded; it may recover by itself.
-    #[error("the store is out of reach: {0}")]
+    #[error("the store is unavailable: {0}")]
     Unavailable(String),
     /// Its disk is full: reads are answered, and writes are refused until there is room again.
     #[error("the store's disk is full: {0}")]

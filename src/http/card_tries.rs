@@ -120,7 +120,7 @@ impl CountedTry {
             TryOutcome::Unknown | TryOutcome::Limited => Ok(()),
         };
         if let Err(error) = noted {
-            tracing::warn!(%error, "what became of a card at a payment link could not be counted");
+            tracing::warn!(%error, "the outcome of a card at a payment link could not be counted");
         }
     }
 

@@ -44,7 +44,7 @@ impl CheckoutMetrics {
     /// # Errors
     /// Fails if another metric has one of their names.
     pub(crate) fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
-        let help = "Payments that payers began on the pages of payment links, by method";
+        let help = "Payments that payers started on the pages of payment links, by method";
         let payments = IntCounterVec::new(Opts::new("quita_checkout_payments_total", help), &["method"])?;
         for method in METHODS_OF_PAGE {
             payments.with_label_values(&[method.label()]);

@@ -17,14 +17,14 @@ pub(crate) fn address_of(request: &HttpRequest, is_behind_proxy: bool) -> IpAddr
     match (is_behind_proxy, header) {
         (false, Some(_)) => UNTOLD.call_once(|| {
             tracing::warn!(
-                "requests carry X-Forwarded-For, which is not believed: if a proxy adds it, set behind-proxy = true, or \
-                 all clients share its address and its limits"
+                "requests carry X-Forwarded-For, which is not trusted: if a proxy adds it, set behind-proxy = true, or \
+                 all clients share the proxy's address and limits"
             );
         }),
         (true, None) => MISSING.call_once(|| {
             tracing::warn!(
-                "behind-proxy is true, and a request came without X-Forwarded-For: let the proxy add it, and let nobody \
-                 else reach this listener"
+                "behind-proxy is true, but a request came without X-Forwarded-For: have the proxy add it, and let only \
+                 the proxy reach this listener"
             );
         }),
         (false, None) | (true, Some(_)) => {}

@@ -133,7 +133,7 @@ impl ApiError {
 
     /// Logs a defect, and returns an error without its details.
     pub(crate) fn defect(what: &str) -> Self {
-        tracing::error!(request.id = request_id::current(), what, "a request met a defect");
+        tracing::error!(request.id = request_id::current(), what, "a request failed because of a defect");
         Self::new(ErrorCode::InternalError, wordings::internal_error())
     }
 
@@ -196,7 +196,7 @@ impl ApiError {
         match error {
             StoreError::Unavailable(_) | StoreError::Full(_) | StoreError::Broken(_) => {
                 // An outage is logged once, where it is noticed: `actors/src/store/state.rs`.
-                tracing::debug!(request.id = request_id::current(), %error, "a request met a store out of reach");
+                tracing::debug!(request.id = request_id::current(), %error, "a request failed because the store is unavailable");
                 Self::unavailable(ErrorCode::StoreUnavailable, wordings::of_store(error))
             }
             // Repeating the request helps with an outage. Damaged data stays damaged until a person restores it.

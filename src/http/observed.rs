@@ -111,7 +111,7 @@ impl Observer {
                 status = request.status,
                 names = ignored.told(),
                 key.id = request.key_id,
-                "names in a request are unknown and were ignored"
+                "unknown names in a request were ignored"
             );
         }
         self.edge.refusals.keep_ignored(owner, IgnoredNames { request, names: ignored.names().to_vec() });

@@ -89,7 +89,7 @@ async fn operate(
     let id = TransactionId::parse(id).ok_or_else(ApiError::unreadable_id)?;
     let wanted = OperationRequest { id: OperationId::new(Uuid::now_v7()), requested, key };
     let operated = edge.payments.operate(id, caller.0.owner.clone(), wanted).await?;
-    tracing::info!(transaction.id = %id, operation = requested.verb(), state = ?operated.operation.state(), "an operation");
+    tracing::info!(transaction.id = %id, operation = requested.verb(), state = ?operated.operation.state(), "an operation was requested");
     Ok(operated)
 }
 
@@ -112,7 +112,7 @@ fn ended(operated: &Operated) -> Result<(), ApiError> {
             Err(ApiError::new(ErrorCode::StatusConflict, wordings::not_sent(verb, verbo, status)))
         }
         OperationState::Refused => {
-            let why = refusal.unwrap_or("no reason told");
+            let why = refusal.unwrap_or("no reason given");
             let message = wordings::refused_by_acquirer(verb, verbo, why, status);
             let message = message.then(&allowed(&operated.payment));
             Err(ApiError::new(ErrorCode::RefusedByAcquirer, message))

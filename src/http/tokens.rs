@@ -81,7 +81,7 @@ impl Tokens {
         audit: Audit,
         registry: &Registry,
     ) -> Result<Self, prometheus::Error> {
-        let options = Opts::new("quita_tokens_total", "Tokens of cards, by outcome");
+        let options = Opts::new("quita_tokens_total", "Card tokens, by outcome");
         let counted = IntCounterVec::new(options, &["outcome"])?;
         registry.register(Box::new(counted.clone()))?;
         for outcome in TokenOutcome::ALL {
@@ -217,11 +217,11 @@ async fn note_exposed(edge: &Edge, request: &HttpRequest, caller: &Caller, origi
             let origin = Origins::parse([origin], true);
             let origin = origin.map_or_else(|_| "unknown origin".into(), |origin| origins_in_words(&origin));
             edge.tokens.audit.note(&initiator, draft.after(origin)).await;
-            tracing::warn!(key.id = caller.key_id, "a secret key came from a browser: revoke it");
+            tracing::warn!(key.id = caller.key_id, "a browser sent a secret key: revoke it");
         }
         Ok(false) => {}
         Err(error) => {
-            tracing::warn!(%error, key.id = caller.key_id, "a secret key came from a browser, which could not be noted");
+            tracing::warn!(%error, key.id = caller.key_id, "a browser sent a secret key, but this could not be recorded");
         }
     }
 }

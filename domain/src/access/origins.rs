@@ -19,10 +19,12 @@ pub struct Origins(Vec<String>);
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BadOrigins {
     /// It is not a scheme, host and port.
-    #[error("{0:?} is no origin; write scheme, host and perhaps port, such as https://shop.example.com")]
+    #[error(
+        "{0:?} is not an origin; write the scheme, the host and, if needed, the port, such as https://shop.example.com"
+    )]
     NoOrigin(String),
     /// A browser would write it differently, or it contains more than an origin.
-    #[error("{given:?} is no origin as browsers write it; did you mean {meant}?")]
+    #[error("{given:?} is not an origin as browsers write it; did you mean {meant}?")]
     OtherForm {
         /// Text that was given.
         given: String,
@@ -30,10 +32,10 @@ pub enum BadOrigins {
         meant: String,
     },
     /// It is not encrypted.
-    #[error("{0} must be https; http is for development alone")]
+    #[error("{0} must be https; http is for development only")]
     NoHttps(String),
     /// It is in the list twice.
-    #[error("{0} is in the list twice; leave one out")]
+    #[error("{0} is in the list twice; remove one")]
     Repeated(String),
     /// The list is too long.
     #[error("an application has at most {MAX_ORIGINS} origins; leave some out")]

@@ -15,19 +15,19 @@ pub enum CardError {
     #[error("the check digit is wrong")]
     CheckDigit,
     /// The first digits belong to no known brand.
-    #[error("the brand of the card is not known")]
+    #[error("the card's brand is unknown")]
     UnknownBrand,
     /// The brand has no cards of that length.
-    #[error("the brand has no cards of this length")]
+    #[error("the card's brand has no numbers of this length")]
     BrandLength,
     /// Not a month from 1 to 12.
-    #[error("the expiry month is 1 to 12")]
+    #[error("the expiry month must be from 1 to 12")]
     Month,
     /// Not a year of four digits.
-    #[error("the expiry year has four digits")]
+    #[error("the expiry year must have four digits")]
     Year,
     /// Not of the form `MM/YYYY`.
-    #[error("the expiry is written MM/YYYY")]
+    #[error("the expiry must be written as MM/YYYY")]
     ExpiryForm,
 }
 

@@ -462,7 +462,7 @@ mod tests {
             assert!(message.contains(&format!("did you mean {meant}?")), "{message}");
         }
         let message = refuse_all(&pairs("page=2")).unwrap_err().violations[0].message.clone();
-        assert_eq!(message.english(), "is no parameter; this address has no parameters");
+        assert_eq!(message.english(), "is not a parameter; this address has no parameters");
         assert_eq!(message.portuguese(), "não é um parâmetro; este endereço não tem parâmetros");
     }
 

@@ -32,28 +32,26 @@ pub enum Refusal {
     #[error("the refund must be from 1 to {} cents: {} is left to refund", .0.cents(), .0)]
     RefundExceedsPaid(Money),
     /// The acquirer gives nothing of this method back.
-    #[error(
-        "the acquirer gives no money of this payment back; give it back by other ways, such as a transfer"
-    )]
+    #[error("the acquirer does not refund this payment; return the money by other means, such as a transfer")]
     RefundUnsupported,
     /// The key was used for another request.
-    #[error("this Idempotency-Key was used on this payment with another request")]
+    #[error("this Idempotency-Key was already used on this payment with another request")]
     KeyReused,
     /// Another cancellation or capture is on its way.
-    #[error("a {0} of this payment is still being processed at the acquirer; ask again shortly")]
+    #[error("the acquirer is still processing a {0} of this payment; try again shortly")]
     Busy(&'static str),
     /// It is unknown whether there is a charge to withdraw.
-    #[error("the acquirer has not told yet what became of the charge; ask again shortly")]
+    #[error("the acquirer has not reported the outcome of the charge yet; try again shortly")]
     OutcomeUnknown,
     /// There is no such delivery.
     #[error("delivery not found")]
     NoSuchDelivery,
     /// The payment holds the maximum number of operations.
-    #[error("the payment has as many operations as it can hold ({0})")]
+    #[error("the payment already has the maximum number of operations ({0})")]
     TooManyOperations(usize),
     /// The acquirer refused too many, so that the next one has to wait.
     #[error(
-        "the acquirer refused {count} operations of this kind ({verb}); the next one is taken after {until}"
+        "the acquirer refused {count} operations of this kind ({verb}); the next one is accepted after {until}"
     )]
     RefusedTooOften {
         /// `refund`, …
@@ -65,7 +63,7 @@ pub enum Refusal {
     },
     /// A person wants to end an operation or payment that has ended, may still be under way, or could not have ended
     /// that way.
-    #[error("it is not stuck: it has ended, or its outcome may still come by itself")]
+    #[error("it is not stuck: it has ended, or its outcome may still arrive on its own")]
     NotStuck,
 }
 

@@ -25,23 +25,25 @@ wordings! {
     pub(super) nested_too_deeply =
         "objects and arrays are nested too deeply", "há objetos e listas dentro de outros em excesso";
     pub(super) no_character =
-        "a text holds an escape that is no character", "um texto tem um escape que não é um caractere";
+        "a string has an escape sequence that is not a valid character",
+        "um texto tem um escape que não é um caractere válido";
 
     // Types.
     pub(super) is_required = "is required", "é obrigatório";
     pub(super) has_unknown(name: &str) =
         "; the request has {name}, which is unknown", "; a requisição tem {name}, que é desconhecido";
-    pub(super) no_text = "must be a text", "deve ser um texto";
+    pub(super) no_text = "must be a string", "deve ser um texto";
     pub(super) no_integer = "must be an integer", "deve ser um número inteiro";
     pub(super) no_plain_integer =
-        "must be an integer, without fraction or exponent", "deve ser um número inteiro, sem fração nem expoente";
+        "must be an integer, without a fraction or an exponent",
+        "deve ser um número inteiro, sem fração nem expoente";
     pub(super) no_cents =
         "must be an integer number of cents (10000 = R$ 100,00)",
         "deve ser um número inteiro de centavos (10000 = R$ 100,00)";
     pub(super) no_number = "must be a number", "deve ser um número";
     pub(super) no_flag = "must be true or false", "deve ser true ou false";
     pub(super) no_integer_or_digits =
-        "must be an integer or a text of digits", "deve ser um número inteiro ou um texto de dígitos";
+        "must be an integer or a string of digits", "deve ser um número inteiro ou um texto de dígitos";
     pub(super) no_object = "must be an object", "deve ser um objeto";
     pub(super) no_array = "must be an array", "deve ser uma lista";
 
@@ -54,18 +56,18 @@ wordings! {
     pub(super) wrong_length(least: usize, most: usize) =
         "must have {least} to {most} characters", "deve ter de {least} a {most} caracteres";
     pub(super) too_long(most: usize) = "must have at most {most} characters", "deve ter no máximo {most} caracteres";
-    pub(super) too_many_entries(most: usize) = "has at most {most} entries", "tem no máximo {most} itens";
+    pub(super) too_many_entries(most: usize) = "must have at most {most} entries", "deve ter no máximo {most} itens";
     pub(super) direction_characters =
-        "must not hold characters that turn the direction of the text",
+        "must not contain characters that change the direction of the text",
         "não pode ter caracteres que mudam a direção do texto";
-    pub(crate) control_characters = "must not hold control characters", "não pode ter caracteres de controle";
+    pub(crate) control_characters = "must not contain control characters", "não pode ter caracteres de controle";
     pub(super) invisible_characters =
-        "must not hold invisible characters or marks of direction",
+        "must not contain invisible characters or text direction marks",
         "não pode ter caracteres invisíveis nem marcas de direção";
     pub(super) only_digits = "only digits are accepted", "só dígitos são aceitos";
     pub(super) wrong_number_of_digits = "the number of digits is wrong", "o número de dígitos está errado";
-    pub(super) card_number = "must not hold a card number", "não pode conter um número de cartão";
-    pub(super) own_card_number = "must not hold the card's number", "não pode conter o número do cartão";
+    pub(super) card_number = "must not contain a card number", "não pode conter um número de cartão";
+    pub(super) own_card_number = "must not contain the card's number", "não pode conter o número do cartão";
 
     // Single fields.
     pub(crate) unknown_method = "must be pix, boleto or credit_card", "deve ser pix, boleto ou credit_card";
@@ -73,10 +75,10 @@ wordings! {
     pub(super) no_uuid = "must be a UUID with hyphens", "deve ser um UUID com hífens";
     pub(crate) no_email =
         "must be an e-mail address, such as maria@example.com", "deve ser um e-mail, como maria@example.com";
-    pub(super) other_document_type = "is not the type of the document", "não é o tipo do documento";
+    pub(super) other_document_type = "does not match the document", "não corresponde ao documento";
     pub(super) unknown_document_type = "must be CPF or CNPJ", "deve ser CPF ou CNPJ";
     pub(super) no_brazil = "must be BR", "deve ser BR";
-    pub(super) belongs_to(method: &str) = "belongs to {method} only", "só existe em {method}";
+    pub(super) belongs_to(method: &str) = "is allowed for {method} only", "só é permitido em {method}";
     pub(super) due_out_of_range =
         "must be from today to 365 days ahead, in America/Sao_Paulo",
         "deve estar entre hoje e daqui a 365 dias, em America/Sao_Paulo";
@@ -86,11 +88,11 @@ wordings! {
         "must be a time with an offset, such as 2026-11-21T12:00:00Z",
         "deve ser um horário com fuso, como 2026-11-21T12:00:00Z";
     pub(super) no_dice =
-        "must be the digits of a number from 0 to 18446744073709551615",
-        "deve ter os dígitos de um número de 0 a 18446744073709551615";
+        "must be a string of digits, from 0 to 18446744073709551615",
+        "deve ser um texto de dígitos, de 0 a 18446744073709551615";
     pub(super) its_name = "its name ", "seu nome ";
     pub(super) name_of_card_data =
-        "is a name of card data, which belongs into creditCard",
+        "is a name of card data, which belongs only in creditCard",
         "é um nome de dado de cartão, que só cabe em creditCard";
 
     // Splits.
@@ -98,20 +100,20 @@ wordings! {
         "must be all amounts or all percentages", "devem ser todos em valores ou todos em percentuais";
     pub(super) mixed_split =
         "must have an amount or a percentage, not both", "deve ter um valor ou um percentual, não os dois";
-    pub(super) splits_exceed_amount = "must not come to more than the amount", "não podem somar mais que o valor";
+    pub(super) splits_exceed_amount = "must not add up to more than the amount", "não podem somar mais que o valor";
     pub(super) no_percentage =
         "must have at most two decimals and no exponent", "deve ter no máximo duas casas decimais e nenhum expoente";
     pub(super) percentage_out_of_range(least: &str, most: &str) =
         "must be from {least} to {most} percent", "deve estar entre {least} e {most} por cento";
     pub(super) splits_exceed_discounted =
-        "must not come to more than the amount less the greatest discount",
+        "must not add up to more than the amount less the greatest discount",
         "não podem somar mais que o valor menos o maior desconto";
 
     // Charges with a due date.
-    pub(super) needs_due_date = "needs a dueDate", "só existe com dueDate";
+    pub(super) needs_due_date = "requires a dueDate", "exige dueDate";
     pub(super) excludes_due_date =
-        "is not for a PIX with a dueDate: payableAfterDueDays says how long it may be paid",
-        "não vale para um PIX com dueDate: payableAfterDueDays diz até quando pode ser pago";
+        "is not allowed for a PIX with a dueDate; payableAfterDueDays sets how long it may be paid",
+        "não é permitido em um PIX com dueDate; payableAfterDueDays define até quando pode ser pago";
     pub(super) late_without_days =
         "must not be 0 with fine or interest: nobody could pay late",
         "não pode ser 0 com fine ou interest: ninguém poderia pagar em atraso";
@@ -136,49 +138,52 @@ wordings! {
 
     // postbackUrl.
     pub(super) blanks_in_url =
-        "must not hold blanks or control characters", "não pode ter espaços nem caracteres de controle";
-    pub(super) no_whole_url = "must be a whole URL", "deve ser uma URL completa";
+        "must not contain spaces or control characters", "não pode ter espaços nem caracteres de controle";
+    pub(super) no_whole_url = "must be a complete URL", "deve ser uma URL completa";
     pub(super) no_http_url = "must begin with https:// or http://", "deve começar com https:// ou http://";
-    pub(super) credentials_in_url = "must not hold a user name or password", "não pode ter usuário nem senha";
+    pub(super) credentials_in_url = "must not contain a user name or password", "não pode ter usuário nem senha";
     pub(super) fragment_in_url = "must not have a fragment (#)", "não pode ter fragmento (#)";
     pub(super) no_https = "must be https", "deve ser https";
     pub(super) no_public_address = "must be a public address", "deve ser um endereço público";
 
     // Cards.
     pub(super) token_beside_card =
-        "stands for the whole card: send no other field beside it",
-        "vale pelo cartão inteiro: não envie outro campo junto";
+        "replaces the whole card; send no other card field with it",
+        "substitui o cartão inteiro; não envie outro campo do cartão junto";
     pub(super) token_unknown =
-        "is no token of this merchant and mode: ask for a new one",
+        "is not a token of this merchant and mode; request a new one",
         "não é um token deste lojista e modo: peça outro";
     pub(super) token_expired =
-        "has ended: a token is good for 15 minutes; ask for a new one",
+        "has expired: a token is valid for 15 minutes; request a new one",
         "venceu: um token vale por 15 minutos; peça outro";
     pub(super) long_holder_name =
-        "is too long for a token: send fewer characters", "é longo demais para um token: envie menos caracteres";
+        "is too long for a token; send fewer characters", "é longo demais para um token: envie menos caracteres";
     pub(super) card_expired = "the card's last month has passed", "o último mês do cartão já passou";
     pub(super) no_year = "must have four digits, such as 2030", "deve ter quatro dígitos, como 2030";
     pub(super) no_cvv_length =
         "must have 3 digits (American Express: 4)", "deve ter 3 dígitos (American Express: 4)";
     pub(super) no_bin =
-        "must be the first 6 to 8 digits of the card's number; or send number",
+        "must be the first 6 to 8 digits of the card's number; alternatively, send number",
         "deve ter os primeiros 6 a 8 dígitos do cartão; ou envie number";
     pub(super) no_brand(names: &str) = "must be one of {names}", "deve ser um de {names}";
     pub(super) brand_not_known =
-        "no known brand begins so: send brand too", "nenhuma bandeira conhecida começa assim: envie brand também";
+        "no known brand begins with these digits; send brand too",
+        "nenhuma bandeira conhecida começa com estes dígitos; envie brand também";
 
     // Queries.
     pub(crate) unknown_status =
-        "must be initial, pending, approved, paid, declined, expired, cancelled, refund or chargeback; repeat it for several",
-        "deve ser initial, pending, approved, paid, declined, expired, cancelled, refund ou chargeback; repita para vários";
+        "must be initial, pending, approved, paid, declined, expired, cancelled, refund or chargeback; \
+         repeat the parameter for several",
+        "deve ser initial, pending, approved, paid, declined, expired, cancelled, refund ou chargeback; \
+         repita o parâmetro para vários";
     pub(crate) unknown_refund_status =
         "must be processing, succeeded or failed", "deve ser processing, succeeded ou failed";
     pub(crate) unknown_dispute_status = "must be open or won", "deve ser open ou won";
     pub(crate) unknown_state =
         "must be pending, delivered or exhausted", "deve ser pending, delivered ou exhausted";
     pub(crate) no_query_time =
-        "must be a time in ISO 8601 with an offset, 2026-11-21T12:00:00.000Z",
-        "deve ser um horário em ISO 8601 com fuso, 2026-11-21T12:00:00.000Z";
+        "must be a time in ISO 8601 with an offset, such as 2026-11-21T12:00:00.000Z",
+        "deve ser um horário em ISO 8601 com fuso, como 2026-11-21T12:00:00.000Z";
     pub(crate) no_document =
         "must be a CPF (11 digits) or a CNPJ (14 characters), with or without its punctuation",
         "deve ser um CPF (11 dígitos) ou um CNPJ (14 caracteres), com ou sem pontuação";
@@ -187,29 +192,29 @@ wordings! {
     pub(crate) unknown_link_status =
         "must be open, paid, expired or closed", "deve ser open, paid, expired ou closed";
     pub(super) no_method = "must name at least one method", "deve ter ao menos um meio de pagamento";
-    pub(super) repeated_method = "is in the list already", "já está na lista";
+    pub(super) repeated_method = "is already in the list", "já está na lista";
     pub(super) link_expiry_out_of_range =
-        "must be from a minute to 365 days ahead", "deve estar entre daqui a um minuto e daqui a 365 dias";
+        "must be from 1 minute to 365 days ahead", "deve estar entre daqui a 1 minuto e daqui a 365 dias";
     pub(super) link_outlives_due_date =
         "must not be after the end of the due date, in America/Sao_Paulo",
         "não pode ser depois do fim do dia do vencimento, em America/Sao_Paulo";
     pub(super) excludes_due_in_days =
-        "is not accepted beside dueDate", "não é aceito junto com dueDate";
+        "is not allowed together with dueDate", "não é permitido junto com dueDate";
     pub(super) needs_due_date_of_link =
-        "needs dueDate or dueInDays", "precisa de dueDate ou dueInDays";
+        "requires dueDate or dueInDays", "exige dueDate ou dueInDays";
     pub(super) http_on_loopback_only =
-        "must be https; in development, http with a loopback address too",
+        "must be https; in development, http with a loopback address is also allowed",
         "deve ser https; em desenvolvimento, também http com endereço local";
     pub(crate) no_transaction_id =
         "must be the id of a payment, a UUID with hyphens", "deve ser o id de um pagamento, um UUID com hífens";
     pub(crate) no_limit = "must be from 1 to 100", "deve estar entre 1 e 100";
     pub(crate) no_cursor = "must be a nextCursor of this list", "deve ser um nextCursor desta lista";
     pub(crate) repeated_parameter = "must not be repeated", "não pode ser repetido";
-    pub(crate) no_parameter = "is no parameter; ", "não é um parâmetro; ";
+    pub(crate) no_parameter = "is not a parameter; ", "não é um parâmetro; ";
     pub(crate) did_you_mean(name: &str) = "did you mean {name}? ", "seria {name}? ";
     pub(crate) without_parameters =
         "this address has no parameters", "este endereço não tem parâmetros";
-    pub(crate) parameters(names: &str) = "this address has {names}", "este endereço tem {names}";
+    pub(crate) parameters(names: &str) = "this address accepts {names}", "este endereço aceita {names}";
 
     // The refusal as a whole.
     and_more(count: usize) = "; and {count} more", "; e mais {count}";
@@ -289,10 +294,11 @@ pub(super) fn card(error: CardError) -> Wording {
     wordings! {
         length = "must have 13 to 19 digits", "deve ter de 13 a 19 dígitos";
         check_digit = "the check digit is wrong", "o dígito verificador está errado";
-        unknown_brand = "the brand of the card is not known", "a bandeira do cartão não é conhecida";
-        brand_length = "the brand has no cards of this length", "a bandeira não tem cartões deste tamanho";
+        unknown_brand = "the card's brand is unknown", "a bandeira do cartão não é conhecida";
+        brand_length =
+            "the card's brand has no numbers of this length", "a bandeira do cartão não tem números deste tamanho";
         month = "must be from 1 to 12", "deve estar entre 1 e 12";
-        form = "the expiry is written MM/YYYY", "a validade se escreve MM/AAAA";
+        form = "must be written as MM/YYYY", "deve ser escrito como MM/AAAA";
     }
     match error {
         CardError::Character => only_digits(),

@@ -58,7 +58,7 @@ impl Refused {
             ("Nada encontrado", "Nothing found"),
             (
                 "Este endereço não leva a nenhum pagamento. Confira o endereço com a loja.",
-                "This address leads to no payment. Check the address with the shop.",
+                "There is no payment at this address. Check the address with the shop.",
             ),
         )
     }
@@ -70,7 +70,7 @@ impl Refused {
             ("Formulário recusado", "Form refused"),
             (
                 "Este formulário não veio desta página. Abra o link de novo e preencha o formulário nela.",
-                "This form did not come from this page. Open the link again and fill in its form.",
+                "This form did not come from this page. Open the link again and fill in the form there.",
             ),
         )
     }
@@ -82,7 +82,7 @@ impl Refused {
             ("Formulário recusado", "Form refused"),
             (
                 "Este formulário é grande demais. Abra o link de novo e escreva textos mais curtos; nada foi alterado.",
-                "This form is too large. Open the link again and write shorter texts; nothing was changed.",
+                "This form is too large. Open the link again and enter shorter texts; nothing was changed.",
             ),
         )
     }
@@ -106,7 +106,7 @@ impl Refused {
             ("Formulário recusado", "Form refused"),
             (
                 "Este formulário veio comprimido. Abra o link de novo e envie o formulário dele; nada foi alterado.",
-                "This form came compressed. Open the link again and send its form; nothing was changed.",
+                "This form was sent compressed. Open the link again and send the form from there; nothing was changed.",
             ),
         )
     }
@@ -118,7 +118,7 @@ impl Refused {
             ("Formulário recusado", "Form refused"),
             (
                 "Não escreva um número de cartão aqui. Abra o link de novo; nada foi alterado.",
-                "Do not write a card number here. Open the link again; nothing was changed.",
+                "Do not enter a card number here. Open the link again; nothing was changed.",
             ),
         )
     }
@@ -132,7 +132,7 @@ impl Refused {
                 ("Preparando", "Preparing"),
                 (
                     "O código deste pagamento ainda não está pronto. Recarregue esta página em alguns segundos.",
-                    "The code of this payment is not ready yet. Reload this page in some seconds.",
+                    "The code of this payment is not ready yet. Reload this page in a few seconds.",
                 ),
             )
         }
@@ -145,7 +145,7 @@ impl Refused {
             ("Não vale mais", "No longer valid"),
             (
                 "Este código não pode mais ser pago. Se você ainda quer pagar, peça um novo à loja.",
-                "This code can't be paid any more. If you still want to pay, ask the shop for a new one.",
+                "This code can no longer be paid. If you still want to pay, ask the shop for a new one.",
             ),
         )
     }
@@ -157,7 +157,7 @@ impl Refused {
             ("Pedido recusado", "Request refused"),
             (
                 "Este endereço não responde a esse pedido. Abra de novo o endereço que a loja enviou; nada foi alterado.",
-                "This address does not answer that request. Open the address from the shop again; nothing was changed.",
+                "This address does not accept that request. Open the address from the shop again; nothing was changed.",
             ),
         )
     }
@@ -172,8 +172,8 @@ impl Refused {
                 (
                     "O serviço não responde agora. Recarregue esta página em alguns segundos. Se você já pagou, não \
                      pague de novo: nenhum pagamento se perde.",
-                    "The service does not answer now. Reload this page in some seconds. If you have paid already, do \
-                     not pay again: no payment is lost.",
+                    "The service is not available at the moment. Reload this page in a few seconds. If you have \
+                     already paid, do not pay again: no payment is lost.",
                 ),
             )
         }
@@ -219,7 +219,8 @@ impl Refused {
                 ("Tente de novo em instantes", "Try again in a moment"),
                 (
                     "O serviço não responde agora. Recarregue esta página em alguns segundos; nada foi cobrado.",
-                    "The service does not answer now. Reload this page in some seconds; nothing was charged.",
+                    "The service is not available at the moment. Reload this page in a few seconds; nothing was \
+                     charged.",
                 ),
             )
         }

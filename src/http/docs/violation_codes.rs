@@ -15,14 +15,14 @@ pub(super) const MEANINGS: [(&str, Wording); 31] = [
     (
         code::TYPE,
         Wording::fixed(
-            "The JSON type is another than the field's; or a fraction or exponent stands where an integer is due.",
-            "O tipo JSON não é o do campo; ou há fração ou expoente onde cabe um inteiro.",
+            "The value has the wrong JSON type, or an integer has a fraction or an exponent.",
+            "O valor tem o tipo JSON errado, ou um inteiro tem fração ou expoente.",
         ),
     ),
     (
         code::SYNTAX,
         Wording::fixed(
-            "The body is no JSON in UTF-8, or nested too deeply.",
+            "The body is not JSON in UTF-8, or is nested too deeply.",
             "O corpo não é JSON em UTF-8, ou tem níveis demais.",
         ),
     ),
@@ -39,10 +39,7 @@ pub(super) const MEANINGS: [(&str, Wording); 31] = [
     ),
     (
         code::CURSOR,
-        Wording::fixed(
-            "The cursor is none that this list handed out.",
-            "O cursor não foi emitido por esta lista.",
-        ),
+        Wording::fixed("The cursor was not issued by this list.", "O cursor não foi emitido por esta lista."),
     ),
     (
         code::LENGTH,
@@ -72,18 +69,24 @@ pub(super) const MEANINGS: [(&str, Wording); 31] = [
     (
         code::CHARACTER,
         Wording::fixed(
-            "The field can't have one of its characters.",
-            "O campo não pode ter um de seus caracteres.",
+            "The value has a character that the field can't have.",
+            "O valor tem um caractere que o campo não pode ter.",
         ),
     ),
     (
         code::FORMAT,
         Wording::fixed(
-            "The value is not written as the field demands.",
-            "O valor não está escrito como o campo exige.",
+            "The value is not in the format that the field requires.",
+            "O valor não está no formato que o campo exige.",
         ),
     ),
-    (code::UNKNOWN_VALUE, Wording::fixed("The field knows no such value.", "O campo não conhece tal valor.")),
+    (
+        code::UNKNOWN_VALUE,
+        Wording::fixed(
+            "The value is not one that the field accepts.",
+            "O valor não é um dos que o campo aceita.",
+        ),
+    ),
     (
         code::MISMATCH,
         Wording::fixed("The value contradicts another field.", "O valor contradiz outro campo."),
@@ -91,22 +94,22 @@ pub(super) const MEANINGS: [(&str, Wording); 31] = [
     (
         code::MIXED,
         Wording::fixed(
-            "Amounts and percentages stand in one list, or in one share, fine, interest or discount.",
+            "Amounts and percentages are mixed in one list, or in one share, fine, interest or discount.",
             "Há valores e percentuais na mesma lista, ou na mesma parte, multa, juro ou desconto.",
         ),
     ),
     (
         code::ORDER,
         Wording::fixed(
-            "The entries of a list must rise or fall, and don't: discounts have later days and smaller sizes.",
-            "Os itens da lista devem crescer ou diminuir, e não é assim: descontos têm dias posteriores e tamanhos menores.",
+            "The entries of a list are in the wrong order. Each discount must end later and be smaller than the one before.",
+            "Os itens da lista estão na ordem errada. Cada desconto deve terminar depois e ser menor que o anterior.",
         ),
     ),
     (
         code::EXCEEDS_AMOUNT,
         Wording::fixed(
-            "The shares come to more than the amount, or to more than the greatest discount leaves of it.",
-            "As partes somam mais que o valor, ou mais do que o maior desconto deixa dele.",
+            "The shares add up to more than the amount, or to more than is left of it after the greatest discount.",
+            "As partes somam mais que o valor, ou mais do que resta dele após o maior desconto.",
         ),
     ),
     (
@@ -119,8 +122,8 @@ pub(super) const MEANINGS: [(&str, Wording); 31] = [
     (
         code::CARD_NUMBER,
         Wording::fixed(
-            "A card number, or a name of card data, stands where none belongs.",
-            "Há um número de cartão, ou um nome de dado de cartão, onde não cabe.",
+            "A card number, or a name of card data, is in a place where none is allowed.",
+            "Há um número de cartão, ou um nome de dado de cartão, onde não é permitido.",
         ),
     ),
     (code::EXPIRED, Wording::fixed("The card's last month has passed.", "O último mês do cartão já passou.")),
@@ -133,16 +136,13 @@ pub(super) const MEANINGS: [(&str, Wording); 31] = [
     ),
     (
         code::REPEATED,
-        Wording::fixed(
-            "The document is one character, repeated.",
-            "O documento é um só caractere, repetido.",
-        ),
+        Wording::fixed("The document is one repeated character.", "O documento é um só caractere repetido."),
     ),
     (
         code::CHECK_DIGIT,
         Wording::fixed(
-            "The check digits do not follow from the others.",
-            "Os dígitos verificadores não decorrem dos outros.",
+            "The check digits do not match the other characters.",
+            "Os dígitos verificadores não correspondem aos outros caracteres.",
         ),
     ),
     (
@@ -162,7 +162,7 @@ pub(super) const MEANINGS: [(&str, Wording); 31] = [
     ),
     (
         code::UNKNOWN_BRAND,
-        Wording::fixed("The card's brand is not known.", "A bandeira do cartão não é conhecida."),
+        Wording::fixed("The card's brand is unknown.", "A bandeira do cartão não é conhecida."),
     ),
     (
         code::METHOD_UNAVAILABLE,
@@ -181,14 +181,14 @@ pub(super) const MEANINGS: [(&str, Wording); 31] = [
     (
         code::TOKEN_EXPIRED,
         Wording::fixed(
-            "The token of the card is older than 15 minutes.",
+            "The card token is older than 15 minutes.",
             "O token do cartão tem mais de 15 minutos.",
         ),
     ),
     (
         code::TOKEN_UNKNOWN,
         Wording::fixed(
-            "It is no token of the merchant and mode of the key, or the secret key that sealed it is gone.",
+            "The token is not one of the key's merchant and mode, or the secret key that sealed it is gone.",
             "Não é um token do lojista e do modo da chave, ou a chave secreta que o selou não existe mais.",
         ),
     ),

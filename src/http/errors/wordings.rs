@@ -10,53 +10,56 @@ use quita_ports::StoreError;
 wordings! {
     // Authentication. The specification fixes how these begin.
     pub(crate) no_authorization =
-        "invalid or missing API key: there is no Authorization header; send Authorization: Bearer qk_test_…",
+        "invalid or missing API key: the Authorization header is missing; send Authorization: Bearer qk_test_…",
         "chave de API ausente ou inválida: não há cabeçalho Authorization; envie Authorization: Bearer qk_test_…";
     pub(crate) several_authorizations =
         "invalid or missing API key: send one Authorization header, not several",
         "chave de API ausente ou inválida: envie um só cabeçalho Authorization";
     pub(crate) no_bearer =
-        "invalid or missing API key: Authorization must be Bearer and the key: Authorization: Bearer qk_test_…",
-        "chave de API ausente ou inválida: Authorization deve ser Bearer e a chave: Authorization: Bearer qk_test_…";
+        "invalid or missing API key: Authorization must be the word Bearer and the key; send Authorization: Bearer \
+         qk_test_…",
+        "chave de API ausente ou inválida: Authorization deve ser a palavra Bearer e a chave; envie Authorization: Bearer \
+         qk_test_…";
     pub(crate) no_quita_key =
         "invalid or missing API key: keys of this service begin with qk_test_ or qk_live_",
         "chave de API ausente ou inválida: as chaves deste serviço começam com qk_test_ ou qk_live_";
     pub(crate) unknown_key =
-        "invalid or missing API key: it is unknown, has ended or was revoked; check that it was copied whole",
-        "chave de API ausente ou inválida: é desconhecida, venceu ou foi revogada; confira se foi copiada inteira";
-    pub(crate) revoked_key = "this key was revoked", "esta chave foi revogada";
-    pub(crate) expired_key = "this key has ended", "esta chave venceu";
+        "invalid or missing API key: the key is unknown, expired or revoked; check that you copied all of it",
+        "chave de API ausente ou inválida: a chave é desconhecida, venceu ou foi revogada; confira se foi copiada inteira";
+    pub(crate) revoked_key = "this key has been revoked", "esta chave foi revogada";
+    pub(crate) expired_key = "this key has expired", "esta chave venceu";
     pub(crate) no_scope(scope: &str) = "this key lacks the scope {scope}", "esta chave não tem o escopo {scope}";
     pub(crate) publishable_key =
-        "a publishable key asks for tokens of cards at POST /pay/tokens and does nothing else; use a secret key, on your \
+        "a publishable key can only create card tokens, at POST /pay/tokens; for this call, use a secret key on your \
          server",
-        "uma chave publicável pede tokens de cartões em POST /pay/tokens e nada mais; use uma chave secreta, no seu \
-         servidor";
+        "uma chave publicável só pode criar tokens de cartões, em POST /pay/tokens; para esta chamada, use uma chave \
+         secreta no seu servidor";
     pub(crate) secret_key_in_browser =
-        "a secret key must never be in a page: this one came from a browser and is lost; revoke it, and use a \
-         publishable key (qk_pub_…) there",
-        "uma chave secreta nunca pode estar numa página: esta veio de um navegador e está perdida; revogue-a e use ali \
-         uma chave publicável (qk_pub_…)";
+        "a secret key must never be in a page: this one came from a browser and is compromised; revoke it, and use a \
+         publishable key (qk_pub_…) in the page",
+        "uma chave secreta nunca pode estar numa página: esta veio de um navegador e está comprometida; revogue-a e use \
+         ali uma chave publicável (qk_pub_…)";
     pub(crate) origin_not_allowed =
-        "the origin of this page is not on the list of the key's application; add it with quita applications origins \
-         or in the console",
-        "a origem desta página não está na lista da aplicação da chave; acrescente-a com quita applications origins ou \
-         no console";
+        "the origin of this page is not on the list of allowed origins of the key's application; add it with quita \
+         applications origins or in the console",
+        "a origem desta página não está na lista de origens permitidas da aplicação da chave; acrescente-a com quita \
+         applications origins ou no console";
     pub(crate) too_many_card_tries =
-        "too many cards come from this network; wait, or pay by PIX or boleto",
-        "vêm cartões demais desta rede; espere, ou pague por PIX ou boleto";
+        "too many cards were tried from this network; wait, or pay by PIX or boleto",
+        "cartões demais foram tentados a partir desta rede; espere, ou pague por PIX ou boleto";
     pub(crate) too_many_requests =
-        "this key sends more requests a second than it may", "esta chave envia mais requisições por segundo do que pode";
+        "this key sends more requests per second than it may",
+        "esta chave envia mais requisições por segundo do que pode";
     pub(crate) too_many_unknown_keys =
-        "too many unknown API keys come from this network", "vêm chaves de API desconhecidas demais desta rede";
+        "too many unknown API keys were sent from this network", "esta rede enviou chaves de API desconhecidas demais";
     pub(crate) notice_not_authentic(why: &str) = "{why}", "a notificação não é autêntica";
 
     // Addresses and bodies.
     pub(crate) store_form(needed: i64, number: i64) =
-        "this needs stored form {needed}, and the store has form {number}: it is taken once the operator has run quita \
-         store upgrade",
-        "isto precisa da forma armazenada {needed}, e o armazenamento tem a forma {number}: será aceito depois que o \
-         operador executar quita store upgrade";
+        "this needs stored form {needed}, but the store has form {number}; the request is accepted once the operator has \
+         run quita store upgrade",
+        "isto precisa da forma armazenada {needed}, e o armazenamento tem a forma {number}; a requisição será aceita depois \
+         que o operador executar quita store upgrade";
     pub(crate) nothing_here = "there is nothing at this address", "não há nada neste endereço";
     pub(crate) nothing_here_but(address: &str, docs: &str) =
         "there is nothing at this address; did you mean {address}? All addresses: {docs}",
@@ -79,63 +82,65 @@ wordings! {
         "no error has this code; did you mean {address}? All codes: {docs}",
         "nenhum erro tem este código; seria {address}? Todos os códigos: {docs}";
     pub(crate) no_notice_address = "there is no such address", "não existe tal endereço";
-    pub(crate) wrong_method(allow: &str) = "this address answers {allow}", "este endereço responde a {allow}";
+    pub(crate) wrong_method(allow: &str) = "this address accepts only {allow}", "este endereço aceita só {allow}";
     pub(crate) no_transaction_id =
         "the transactionId must be a UUID with hyphens", "o transactionId deve ser um UUID com hífens";
     pub(crate) no_delivery_id =
-        "the delivery id must be as GET /pay/webhooks/deliveries shows it",
-        "o id da entrega deve ser como GET /pay/webhooks/deliveries o mostra";
+        "the delivery id is malformed; send it exactly as GET /pay/webhooks/deliveries returns it",
+        "o id da entrega está malformado; envie-o exatamente como GET /pay/webhooks/deliveries o traz";
     pub(crate) no_query =
-        "the query can't be read; write it as name=value&name=value",
-        "a consulta não pode ser lida; escreva-a como nome=valor&nome=valor";
+        "the query can't be decoded; write it as name=value&name=value",
+        "a consulta não pode ser decodificada; escreva-a como nome=valor&nome=valor";
     pub(crate) no_idempotency_key =
         "send one Idempotency-Key of 1 to 255 visible ASCII characters",
         "envie um Idempotency-Key de 1 a 255 caracteres ASCII visíveis";
     pub(crate) encoded_body =
-        "send the body as it is, without Content-Encoding: it is not unpacked",
-        "envie o corpo como está, sem Content-Encoding: ele não é descompactado";
+        "a body with a Content-Encoding is not accepted; send it uncompressed, without that header",
+        "um corpo com Content-Encoding não é aceito; envie-o sem compressão e sem esse cabeçalho";
     pub(crate) no_json = "send the body as application/json", "envie o corpo como application/json";
     pub(crate) late_body(seconds: u64) =
         "the body must arrive within {seconds} s", "o corpo deve chegar em até {seconds} s";
     pub(crate) broken_body =
-        "the body broke off or is garbled", "o corpo foi interrompido ou está corrompido";
+        "the body is incomplete or corrupted", "o corpo foi interrompido ou está corrompido";
     pub(crate) large_body(kib: usize) =
         "the body must not be larger than {kib} KiB", "o corpo não pode ter mais de {kib} KiB";
     pub(crate) late_head =
-        "the head of the request did not arrive in time", "o cabeçalho da requisição não chegou a tempo";
-    pub(crate) large_head = "the head of the request is too large", "o cabeçalho da requisição é grande demais";
+        "the request headers did not arrive in time", "o cabeçalho da requisição não chegou a tempo";
+    pub(crate) large_head =
+        "the request line and headers are too large", "o cabeçalho da requisição é grande demais";
     pub(crate) no_http =
-        "this is no request of HTTP/1.1; send an address without blanks and with other letters as in %C3%A7, one Host, and \
-         one Content-Length that is a number or Transfer-Encoding: chunked; TLS is not spoken here",
-        "isto não é uma requisição HTTP/1.1; envie um endereço sem espaços e com outras letras como em %C3%A7, um Host e um \
-         Content-Length numérico ou Transfer-Encoding: chunked; aqui não se fala TLS";
+        "this is not a valid HTTP/1.1 request. Send an address without spaces, with non-ASCII letters encoded as in \
+         %C3%A7, one Host, and one numeric Content-Length or Transfer-Encoding: chunked. TLS is not accepted here",
+        "isto não é uma requisição HTTP/1.1 válida. Envie um endereço sem espaços, com letras não ASCII codificadas \
+         como em %C3%A7, um Host e um Content-Length numérico ou Transfer-Encoding: chunked. TLS não é aceito aqui";
     pub(crate) bad_host =
         "Host must be a name or an address, with or without a port: api.example.com, 127.0.0.1:8080 or [::1]:8080",
         "Host deve ser um nome ou um endereço, com ou sem porta: api.example.com, 127.0.0.1:8080 ou [::1]:8080";
     pub(crate) foreign_host =
-        "this page is not shown under that name; add it to ops-hosts, or come by a loopback address",
-        "esta página não é mostrada sob esse nome; acrescente-o a ops-hosts, ou use um endereço de loopback";
+        "this page is not served under that host name; add the name to ops-hosts, or use a loopback address",
+        "esta página não é servida sob esse nome de host; acrescente-o a ops-hosts, ou use um endereço de loopback";
 
     // Payers' pages.
     pub(crate) boleto_is_over =
-        "this boleto can't be paid any more, so there is no slip of it",
-        "este boleto não pode mais ser pago, então não há ficha dele";
+        "this boleto can no longer be paid, so its slip is not available",
+        "este boleto não pode mais ser pago, então sua ficha não está disponível";
     pub(crate) pix_is_over =
-        "this PIX can't be paid any more, so there is no code of it",
-        "este PIX não pode mais ser pago, então não há código dele";
+        "this PIX can no longer be paid, so its code is not available",
+        "este PIX não pode mais ser pago, então seu código não está disponível";
     pub(crate) not_issued =
         "the acquirer has not issued the code yet; try again shortly",
         "o adquirente ainda não emitiu o código; tente de novo em instantes";
 
     // The sandbox.
     pub(crate) no_sandbox_action =
-        "the sandbox knows pay, expire, refund and chargeback", "o sandbox conhece pay, expire, refund e chargeback";
+        "the sandbox action must be pay, expire, refund or chargeback",
+        "a ação do sandbox deve ser pay, expire, refund ou chargeback";
     pub(crate) live_by_hand =
         "only payments made with a test key can be moved by hand",
         "só pagamentos feitos com chave de teste podem ser movidos à mão";
     pub(crate) no_sandbox_payment =
-        "no sandbox took this payment: only its acquirer can move it",
-        "nenhum sandbox recebeu este pagamento: só seu adquirente pode movê-lo";
+        "no sandbox accepted this payment, so only its acquirer can move it",
+        "nenhum sandbox recebeu este pagamento, então só seu adquirente pode movê-lo";
     pub(crate) is_already(status: Status) =
         "the payment is already {status}", "o pagamento já está {status}";
     pub(crate) no_such_step(status: Status, target: Status) =
@@ -147,24 +152,27 @@ wordings! {
         "the payment became {status} while it was being cancelled; ",
         "o pagamento passou a {status} enquanto era cancelado; ";
     pub(crate) not_sent(verb: &str, verbo: &str, status: Status) =
-        "the {verb} was not sent: the payment became {status} before it could be",
+        "the {verb} request was not sent, because the payment became {status} first",
         "{verbo} não saiu daqui: antes disso o pagamento passou a {status}";
     pub(crate) refused_by_acquirer(verb: &str, verbo: &str, why: &str, status: Status) =
         "the acquirer refused to {verb}: {why}; the payment is {status}; ",
         "o adquirente recusou {verbo}: {why}; o pagamento está {status}; ";
     pub(crate) no_answer_yet(verb: &str, verbo: &str) =
-        "the acquirer has not answered the {verb} yet; the same Idempotency-Key will tell",
-        "o adquirente ainda não respondeu sobre {verbo}; o mesmo Idempotency-Key dirá";
+        "the acquirer has not answered the {verb} request yet; repeat it with the same Idempotency-Key to learn \
+         the outcome",
+        "o adquirente ainda não respondeu sobre {verbo}; repita a requisição com o mesmo Idempotency-Key para \
+         saber o resultado";
     pub(crate) nothing_allowed = "no operation is allowed now", "nenhuma operação é permitida agora";
     pub(crate) allowed_now(verbs: &str) = "allowed now: {verbs}", "permitido agora: {verbs}";
 
     // The service itself.
-    pub(crate) internal_error = "an internal error; it was logged", "um erro interno; foi registrado";
+    pub(crate) internal_error = "an internal error occurred; it was logged", "ocorreu um erro interno; foi registrado";
     pub(crate) secret_key_missing =
-        "this node takes no new payments until its configuration is mended; nothing was charged",
-        "este nó não aceita novos pagamentos até sua configuração ser corrigida; nada foi cobrado";
+        "this node accepts no new payments, links or card tokens until its configuration is fixed; nothing was charged",
+        "este nó não aceita novos pagamentos, links ou tokens de cartão até sua configuração ser corrigida; nada foi \
+         cobrado";
     pub(crate) store_unavailable =
-        "the store is out of reach; nothing is lost, try again",
+        "the store is unavailable; nothing is lost, try again",
         "o armazenamento está fora de alcance; nada se perdeu, tente de novo";
     // Any loss is known only after the repair.
     pub(crate) store_broken =
@@ -172,14 +180,14 @@ wordings! {
         "o armazenamento não pode ser usado até ser reparado; reenvie a requisição mais tarde, com o mesmo \
          Idempotency-Key";
     pub(crate) no_link_id =
-        "the address needs the linkId of a payment link, as an answer gave it",
-        "o endereço precisa do linkId de um link de pagamento, como uma resposta o trouxe";
+        "the address must have the linkId of a payment link, exactly as the API returned it",
+        "o endereço deve ter o linkId de um link de pagamento, exatamente como a API o trouxe";
     pub(crate) link_not_found = "link not found", "link não encontrado";
     pub(crate) a_payment_is_not_stored_yet =
-        "the link is closed, but a payment that began just before is not stored yet; send the request again",
+        "the link is closed, but a payment that began just before it closed is not stored yet; send the request again",
         "o link está encerrado, mas um pagamento iniciado logo antes ainda não está gravado; envie a requisição de novo";
     pub(crate) payments_are_not_cancelled_yet =
-        "it is not clear yet whether every waiting payment is cancelled; send the request again",
+        "it is not known yet whether every pending payment is cancelled; send the request again",
         "ainda não está claro se todo pagamento pendente foi cancelado; envie a requisição de novo";
     pub(crate) transaction_not_found = "transaction not found", "transação não encontrada";
 }
@@ -199,16 +207,19 @@ pub(super) fn of_denied(denied: &Denied) -> Wording {
         Denied::Refused(refusal) => return of_refusal(refusal),
         Denied::StoreUnavailable(error) => return of_store(error),
         Denied::Defect(_) => return internal_error(),
-        Denied::KeyReused => "este Idempotency-Key foi usado com outra requisição",
+        Denied::KeyReused => "este Idempotency-Key já foi usado com outra requisição",
         Denied::TokenUsed => "o token do cartão já foi usado por outro pagamento",
         Denied::MethodUnavailable => "nenhum adquirente está configurado para este método neste modo",
         Denied::AmountNotAccepted => "nenhum adquirente possível para este pagamento aceita este valor",
         Denied::ExpiryNotAccepted => {
-            "nenhum adquirente mantém um pagamento pagável por tanto tempo; tente um expiresIn menor"
+            "nenhum adquirente mantém um pagamento pagável por tanto tempo; envie um expiresIn menor"
         }
         Denied::NoRoute => "nenhum adquirente aceita este pagamento no momento",
-        Denied::Overloaded => "há trabalho demais na fila, tente de novo",
-        Denied::Interrupted => "o trabalho foi interrompido, pergunte de novo",
+        Denied::Overloaded => "o serviço está sobrecarregado; tente de novo",
+        Denied::Interrupted => {
+            "o trabalho foi interrompido e pode ter sido feito ou não; repita a requisição com o mesmo Idempotency-Key: \
+             sem ele, um pagamento ou devolução pode ser feito duas vezes"
+        }
         Denied::Stopping => "o serviço está parando",
     };
     Wording::made(denied.to_string(), portuguese.to_owned())
@@ -238,16 +249,16 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Wording {
             format!("a devolução deve ser de 1 a {} centavos: resta {left} a devolver", left.cents())
         }
         Refusal::RefundUnsupported => {
-            "o adquirente não devolve dinheiro deste pagamento; devolva por outro meio, como uma transferência"
+            "o adquirente não devolve este pagamento; devolva o dinheiro por outro meio, como uma transferência"
                 .into()
         }
-        Refusal::KeyReused => "este Idempotency-Key foi usado neste pagamento com outra requisição".into(),
+        Refusal::KeyReused => "este Idempotency-Key já foi usado neste pagamento com outra requisição".into(),
         Refusal::Busy(verb) => {
             let verb = in_portuguese(verb);
-            format!("o adquirente ainda processa {verb} deste pagamento; pergunte de novo em instantes")
+            format!("o adquirente ainda processa {verb} deste pagamento; tente de novo em instantes")
         }
         Refusal::OutcomeUnknown => {
-            "o adquirente ainda não disse o que houve com a cobrança; pergunte de novo em instantes".into()
+            "o adquirente ainda não informou o resultado da cobrança; tente de novo em instantes".into()
         }
         Refusal::NoSuchDelivery => "entrega não encontrada".into(),
         Refusal::TooManyOperations(most) => format!("o pagamento já tem o máximo de operações ({most})"),

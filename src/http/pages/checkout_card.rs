@@ -38,7 +38,7 @@ fn plan_words(language: Language, plan: &InstallmentPlan) -> String {
     let rest = count.saturating_sub(1);
     let free = pick(language, "sem juros", "interest-free");
     if count == 1 {
-        format!("1× {first_sum} {}", pick(language, "à vista", "at once"))
+        format!("1× {first_sum} {}", pick(language, "à vista", "in full"))
     } else if first == others {
         format!("{count}× {free} ({count} {} {other_sum})", pick(language, "de", "of"))
     } else {
@@ -52,18 +52,18 @@ fn plan_words(language: Language, plan: &InstallmentPlan) -> String {
 /// Returns the words for a mistake that concerns a card; `None` for any other.
 pub(super) fn card_words(language: Language, field: &str, code: &str) -> Option<&'static str> {
     let words = match (field, code) {
-        ("cc-number", _) => pick(language, "Confira o número do cartão.", "Check the number of the card."),
+        ("cc-number", _) => pick(language, "Confira o número do cartão.", "Check the card number."),
         ("cc-name", _) => {
-            pick(language, "Escreva o nome como está no cartão.", "Write the name as it stands on the card.")
+            pick(language, "Escreva o nome como está no cartão.", "Enter the name as it appears on the card.")
         }
         ("cc-exp", "expired") => {
             pick(language, "Este cartão venceu: use outro.", "This card has expired: use another one.")
         }
-        ("cc-exp", _) => pick(language, "Escreva a validade como MM/AA.", "Write the expiry as MM/YY."),
+        ("cc-exp", _) => pick(language, "Escreva a validade como MM/AA.", "Enter the expiry date as MM/YY."),
         ("cc-csc", _) => pick(
             language,
             "Escreva o código: 3 números no verso do cartão; no American Express, 4 na frente.",
-            "Write the code: 3 digits on the back of the card; on American Express, 4 on the front.",
+            "Enter the code: 3 digits on the back of the card; on American Express, 4 on the front.",
         ),
         ("installments", _) => pick(language, "Escolha as parcelas.", "Choose the instalments."),
         (_, "too_many_card_tries") => pick(
@@ -75,7 +75,7 @@ pub(super) fn card_words(language: Language, field: &str, code: &str) -> Option<
             language,
             "Ainda não sabemos o que aconteceu com este pagamento. Envie de novo em alguns segundos, com o mesmo cartão: \
              nada é cobrado duas vezes.",
-            "We do not know yet what became of this payment. Send it again in some seconds, with the same card: nothing \
+            "We do not know the outcome of this payment yet. Send it again in a few seconds, with the same card: nothing \
              is charged twice.",
         ),
         _ => return None,
@@ -111,7 +111,7 @@ pub(crate) fn decline(language: Language, payment: &Payment, offers_pix: bool) -
             pick(
                 language,
                 "O banco recusou a validade: confira-a, ou use outro cartão.",
-                "The bank refused the expiry: check it, or use another card.",
+                "The bank refused the expiry date: check it, or use another card.",
             ),
         ),
         "incorrect_cvc" => (

@@ -90,12 +90,12 @@ pub(crate) const fn state_of(language: Language, method: Method, status: Status)
             pick(
                 language,
                 "Não foi possível iniciar este pagamento. Tente de novo ou escolha outro meio.",
-                "This payment could not begin. Try again, or choose another method.",
+                "This payment could not be started. Try again, or choose another method.",
             ),
         ),
         Status::Expired => (
             pick(language, "Expirado", "Expired"),
-            pick(language, "O prazo deste pagamento terminou.", "The time for this payment is over."),
+            pick(language, "O prazo deste pagamento terminou.", "This payment has expired."),
         ),
         Status::Cancelled => (
             pick(language, "Cancelado", "Cancelled"),
@@ -107,14 +107,14 @@ pub(crate) const fn state_of(language: Language, method: Method, status: Status)
         ),
         Status::Refund => (
             pick(language, "Devolvido", "Refunded"),
-            pick(language, "O valor foi devolvido.", "The amount was given back."),
+            pick(language, "O valor foi devolvido.", "The amount was refunded."),
         ),
         Status::Chargeback => (
             pick(language, "Contestado", "Disputed"),
             pick(
                 language,
                 "Este pagamento foi contestado e está em análise.",
-                "This payment was disputed and is being looked at.",
+                "This payment was disputed and is under review.",
             ),
         ),
     };
@@ -154,7 +154,7 @@ pub(crate) const fn state_of_link(language: Language, status: LinkStatus) -> Sta
             pick(
                 language,
                 "O prazo deste link terminou. Peça um novo à loja.",
-                "The time of this link is over. Ask the shop for a new one.",
+                "This link has expired. Ask the shop for a new one.",
             ),
         ),
         LinkStatus::Closed => (
@@ -174,52 +174,52 @@ pub(crate) fn mistake(language: Language, field: &'static str, code: &'static st
     use quita_domain::request::code as rule;
     let words = match (field, code) {
         (_, rule::CARD_NUMBER) => {
-            pick(language, "Não escreva um número de cartão aqui.", "Do not write a card number here.")
+            pick(language, "Não escreva um número de cartão aqui.", "Do not enter a card number here.")
         }
         ("postal-code", "cep_uf") => {
-            pick(language, "Este CEP não é deste estado.", "This CEP is not of this state.")
+            pick(language, "Este CEP não é deste estado.", "This CEP does not belong to this state.")
         }
         ("name", "last_name") => {
-            pick(language, "Escreva nome e sobrenome.", "Write your first and last name.")
+            pick(language, "Escreva nome e sobrenome.", "Enter your first and last name.")
         }
-        ("name", _) => pick(language, "Escreva seu nome completo.", "Write your full name."),
+        ("name", _) => pick(language, "Escreva seu nome completo.", "Enter your full name."),
         ("document", _) => pick(
             language,
             "Escreva um CPF ou CNPJ válido: confira os números.",
-            "Write a valid CPF or CNPJ: check its digits.",
+            "Enter a valid CPF or CNPJ: check its digits.",
         ),
         ("email", _) => pick(
             language,
             "Escreva um e-mail, como maria@example.com.",
-            "Write an e-mail, such as maria@example.com.",
+            "Enter an e-mail address, such as maria@example.com.",
         ),
         ("tel", _) => pick(
             language,
             "Escreva um telefone com DDD, como (11) 98765-4321.",
-            "Write a Brazilian phone with its area code, such as (11) 98765-4321.",
+            "Enter a Brazilian phone number with its area code, such as (11) 98765-4321.",
         ),
         ("postal-code", _) => {
-            pick(language, "Escreva um CEP de oito números.", "Write a CEP of eight digits.")
+            pick(language, "Escreva um CEP de oito números.", "Enter a CEP of eight digits.")
         }
-        ("street", _) => pick(language, "Escreva a rua.", "Write the street."),
-        ("number", _) => pick(language, "Escreva o número, ou S/N.", "Write the house number, or S/N."),
+        ("street", _) => pick(language, "Escreva a rua.", "Enter the street."),
+        ("number", _) => pick(language, "Escreva o número, ou S/N.", "Enter the house number, or S/N."),
         ("complement", _) => pick(language, "Este complemento é longo demais.", "This is too long."),
-        ("neighborhood", _) => pick(language, "Escreva o bairro.", "Write the neighbourhood."),
-        ("city", _) => pick(language, "Escreva a cidade.", "Write the city."),
+        ("neighborhood", _) => pick(language, "Escreva o bairro.", "Enter the neighbourhood."),
+        ("city", _) => pick(language, "Escreva a cidade.", "Enter the city."),
         ("state", _) => pick(
             language,
             "Escreva a sigla do estado, como SP.",
-            "Write the state's two letters, such as SP.",
+            "Enter the state's two-letter code, such as SP.",
         ),
         (_, "declined") => pick(
             language,
             "O pagamento anterior não foi autorizado. Tente de novo ou escolha outro meio.",
-            "The payment before was not authorised. Try again, or choose another method.",
+            "The previous payment was not authorised. Try again, or choose another method.",
         ),
         (_, "boletos_held") => pick(
             language,
             "No momento este link não aceita mais boletos. Escolha PIX, ou tente de novo mais tarde.",
-            "This link takes no more slips at the moment. Choose PIX, or try again later.",
+            "This link accepts no more slips at the moment. Choose PIX, or try again later.",
         ),
         (_, "half_held") => pick(
             language,
@@ -229,22 +229,22 @@ pub(crate) fn mistake(language: Language, field: &'static str, code: &'static st
         (_, "crowded") => pick(
             language,
             "Outra pessoa está começando um pagamento agora. Tente de novo em alguns segundos; nada foi cobrado.",
-            "Somebody else is beginning a payment now. Try again in some seconds; nothing was charged.",
+            "Somebody else is starting a payment now. Try again in a few seconds; nothing was charged.",
         ),
         (_, "too_many") => pick(
             language,
             "Muitos pagamentos foram iniciados a partir da sua rede. Espere uma hora e tente de novo.",
-            "Too many payments were begun from your network. Wait for an hour and try again.",
+            "Too many payments were started from your network. Wait an hour and try again.",
         ),
         ("method", "needs_script") => pick(
             language,
             "Para pagar com cartão, ative o JavaScript neste navegador, ou escolha outro meio.",
-            "To pay by card, switch on JavaScript in this browser, or choose another method.",
+            "To pay by card, enable JavaScript in this browser, or choose another method.",
         ),
         ("method", "method_unavailable") => pick(
             language,
             "Cartão não está disponível agora. Escolha outro meio.",
-            "Cards are not available now. Choose another method.",
+            "Card payments are not available now. Choose another method.",
         ),
         ("method", _) => pick(language, "Escolha um meio de pagamento.", "Choose a payment method."),
         _ => card_words(language, field, code).unwrap_or_else(|| {
@@ -266,7 +266,7 @@ pub(crate) const fn sold_out(language: Language) -> StateView {
         sentence: pick(
             language,
             "Todos os pagamentos deste link já começaram. Tente de novo mais tarde: um que não for pago libera o lugar.",
-            "All payments of this link have begun. Try again later: one that is not paid frees its place.",
+            "All payments of this link have been started. Try again later: one that is not paid frees its place.",
         ),
     }
 }
@@ -279,7 +279,7 @@ pub(crate) const fn no_method(language: Language) -> StateView {
         sentence: pick(
             language,
             "Nenhum meio de pagamento está disponível agora. Volte em alguns minutos.",
-            "No payment method is available now. Come back in some minutes.",
+            "No payment method is available now. Come back in a few minutes.",
         ),
     }
 }
