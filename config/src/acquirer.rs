@@ -203,7 +203,7 @@ fn mode(table: &mut AcquirerTable<'_>, kind: Option<AdapterKind>) -> Option<Mode
     let mode = table.optional("mode", "test or live", Mode::parse)?;
     if let Some(kind) = kind.filter(|kind| mode == Mode::Live && !kind.moves_money()) {
         let kind = kind.as_str();
-        let why = format!("a {kind} moves no money: live keys never reach it; allowed is test");
+        let why = format!("a {kind} moves no money: live keys never reach it; allowed: test");
         table.refuse("mode", &why);
     }
     Some(mode)

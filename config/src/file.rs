@@ -62,7 +62,7 @@ pub(super) fn parse_array(text: &str) -> Result<Value, String> {
 fn describe(text: &str, error: &toml::de::Error) -> String {
     let start = error.span().map_or(0, |span| span.start);
     let line = text.bytes().take(start).filter(|byte| *byte == b'\n').count().saturating_add(1);
-    format!("line {line} is no TOML: {}", error.message().replace('\n', ", "))
+    format!("line {line} is not valid TOML: {}", error.message().replace('\n', ", "))
 }
 
 #[cfg(test)]
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_line_that_is_no_toml_is_named_but_not_repeated() {
         let error = parse("\nstore = mongodb://user:hunter2@host", Path::new("q.toml")).unwrap_err();
-        assert!(error.starts_with("line 2 is no TOML: "), "{error}");
+        assert!(error.starts_with("line 2 is not valid TOML: "), "{error}");
         assert!(!error.contains("hunter2"), "{error}");
     }
 

@@ -380,7 +380,7 @@ const ARCHIVE_FORM: &str = "a whole number with a unit, 90 days at least: 180d, 
 const RECONCILE_AT_FORM: &str = "a time of day, such as 05:00, or off";
 
 const PUBLIC_URL_FORM: &str =
-    "an http or https URL without user, query and fragment, such as https://pay.example.com";
+    "an http or https URL without user, query or fragment, such as https://pay.example.com";
 
 fn address(settings: &mut Settings, name: &str, default_port: u16) -> SocketAddr {
     let form =

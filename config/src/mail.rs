@@ -10,7 +10,7 @@ use super::secret_text;
 use super::settings::Settings;
 
 const SERVER_FORM: &str = "smtp://HOST:PORT (STARTTLS is required), smtps://HOST:PORT, or smtp:// to a loopback address \
-     (in clear), without user, path and query";
+     (unencrypted), without user, path or query";
 
 /// Port of mail submission with STARTTLS (RFC 6409).
 const SUBMISSION_PORT: u16 = 587;
@@ -52,19 +52,19 @@ pub(super) fn read(settings: &mut Settings) -> Option<MailConfig> {
     if settings.given("mail-server").is_none() {
         let others = ["mail-from", "mail-user", "mail-password-file", "mail-password"];
         if let Some(alone) = others.into_iter().find(|name| settings.given(name).is_some()) {
-            settings.refuse(alone, "it means nothing without mail-server; set both, or none".into());
+            settings.refuse(alone, "it has no effect without mail-server; set both, or neither".into());
         }
         return None;
     }
     if settings.given("mail-from").is_none() {
-        let why = "messages need an address that they are from; set mail-from, such as quita@example.com";
+        let why = "messages need a sender address; set mail-from, such as quita@example.com";
         settings.refuse("mail-server", why.into());
     }
     let has_password =
         ["mail-password", "mail-password-file"].iter().any(|name| settings.given(name).is_some());
     if settings.given("mail-user").is_some() && !has_password {
-        let why = "a user of the mail server has a password; set QUITA_MAIL_PASSWORD, or name a file that holds it with \
-                   mail-password-file";
+        let why = "a user of the mail server has a password; set QUITA_MAIL_PASSWORD, or set mail-password-file to a \
+                   file that holds nothing else";
         settings.refuse("mail-user", why.into());
     }
     let (protection, host, port) = server?;

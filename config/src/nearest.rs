@@ -30,7 +30,7 @@ pub(super) fn hint<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> 
     let known: Vec<_> = known.into_iter().collect();
     match nearest(name, known.iter().copied()) {
         Some(meant) => format!("did you mean {meant}?"),
-        None => format!("known are {}", known.join(", ")),
+        None => format!("known: {}", known.join(", ")),
     }
 }
 
@@ -66,7 +66,7 @@ mod tests {
         for name in ["", "colour", "database", "boleto.colour", "QUITA_COLOUR", &"listen".repeat(100)] {
             assert_eq!(nearest(name, KNOWN), None, "{name}");
         }
-        assert_eq!(hint("colour", ["a", "b"]), "known are a, b");
+        assert_eq!(hint("colour", ["a", "b"]), "known: a, b");
         assert_eq!(hint("listem", KNOWN), "did you mean listen?");
     }
 }

@@ -21,13 +21,13 @@ pub(super) fn read(
     if set.as_deref().is_some_and(|password| !is_password(password)) {
         let why = format!(
             "it must have at least {MIN_PASSWORD_CHARACTERS} characters, and at most {MAX_PASSWORD_CHARACTERS}; \
-             make one with `openssl rand -base64 24`"
+             create one with `openssl rand -base64 24`"
         );
         settings.refuse("operator-password", why);
     }
     let is_for_trying = environment == Environment::Development && safety::is_loopback(ops_listen);
     if !is_for_trying && set.as_deref() == Some(DEVELOPMENT_PASSWORD) {
-        let why = "it is the public one of development; make one of your own with `openssl rand -base64 24`";
+        let why = "it is the public password of development; create your own with `openssl rand -base64 24`";
         settings.refuse("operator-password", why.into());
     }
     set.or_else(|| is_for_trying.then(|| DEVELOPMENT_PASSWORD.into())).map(Secret::new)

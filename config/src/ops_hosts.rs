@@ -18,7 +18,7 @@ pub(super) fn read(settings: &mut Settings) -> Vec<String> {
         }
     };
     if names.is_none() {
-        settings.refuse("ops-hosts", format!("it can't be understood ({origin}); allowed are {FORM}"));
+        settings.refuse("ops-hosts", format!("it can't be understood ({origin}); allowed: {FORM}"));
     }
     names.unwrap_or_default()
 }

@@ -48,9 +48,9 @@ pub const OPTIONS: [ConfigOption; 40] = [
     option(
         "ops-hosts",
         "NAMES",
-        "Host names under which the operator's pages are shown, besides loopback [default: none]",
+        "Host names under which the operator's pages are served, besides loopback [default: none]",
     ),
-    option("public-url", "URL", "How the outside reaches this service [default: http://LISTEN]"),
+    option("public-url", "URL", "Public address of this service [default: http://LISTEN]"),
     ConfigOption {
         is_confidential: true,
         ..option(
@@ -70,12 +70,12 @@ pub const OPTIONS: [ConfigOption; 40] = [
     option(
         "log-refusals",
         "BOOL",
-        "true if each refused request of the API is a line of the log [default: true in development, false in production]",
+        "true to log each refused request of the API [default: true in development, false in production]",
     ),
     option(
         "shutdown-time",
         "DURATION",
-        "How long what was accepted may take to finish after SIGTERM [default: 10s]",
+        "How long accepted work may take to finish after SIGTERM [default: 10s]",
     ),
     option(
         "idle-after",
@@ -85,7 +85,7 @@ pub const OPTIONS: [ConfigOption; 40] = [
     option(
         "session-idle",
         "DURATION",
-        "How long a session of the consoles goes on without anything being done in it, 1s to 12h [default: 15m]",
+        "How long a console session lasts without an action, 1s to 12h [default: 15m]",
     ),
     option(
         "operators-need-second-factor",
@@ -93,7 +93,7 @@ pub const OPTIONS: [ConfigOption; 40] = [
         "true if operators without a second factor set one up before anything else [default: false in development, true \
          in production]",
     ),
-    option("max-installments", "N", "Instalments that a card payment may have, 1 to 12 [default: 12]"),
+    option("max-installments", "N", "Maximum number of instalments of a card payment, 1 to 12 [default: 12]"),
     option(
         "min-installment",
         "CENTS",
@@ -112,12 +112,12 @@ pub const OPTIONS: [ConfigOption; 40] = [
     option(
         "sandbox-settle-after",
         "DURATION",
-        "How long the payer of a sandbox that states none takes to pay [default: 2s]",
+        "Time until the payer of a sandbox pays, if the sandbox has no setting of its own [default: 2s]",
     ),
     option(
         "sandbox-time-out",
         "DURATION",
-        "Time-out of a call to a sandbox acquirer that states none [default: 2s]",
+        "Time-out of a call to a sandbox that has none of its own [default: 2s]",
     ),
     option(
         "acquirer",
@@ -134,7 +134,7 @@ pub const OPTIONS: [ConfigOption; 40] = [
     option(
         "cost",
         TABLES,
-        "What acquirers take of a payment, as a TOML array of tables; [[cost]] in the file [default: none]",
+        "What acquirers charge for a payment, as a TOML array of tables; [[cost]] in the file [default: none]",
     ),
     option(
         "routing-prefer",
@@ -145,24 +145,24 @@ pub const OPTIONS: [ConfigOption; 40] = [
     option(
         "routing-sticky",
         "BOOL",
-        "true if the same payer's document meets the same acquirer where weights decide [default: false]",
+        "true to send the same payer's document to the same acquirer where weights decide [default: false]",
     ),
     option(
         "reconcile-at",
         "TIME",
-        "When, in Brasília, what acquirers list of the day before is compared with the payments; off for never \
+        "Time of day in Brasília at which yesterday's acquirer lists are compared with the payments; off for never \
          [default: 05:00]",
     ),
     option(
         "retain-personal-data",
         "DURATION",
-        "How long who paid is kept after a payment was finished, such as 5y; then it is erased [default: for ever]",
+        "How long the payer is kept after a payment has finished, such as 5y; then it is erased [default: for ever]",
     ),
     option(
         "archive-after",
         "DURATION",
-        "How long a payment of which nothing more is expected rests before it is kept apart from the others, such as 1y; \
-         0 for never [default: never]",
+        "How long a payment rests before it is archived, once nothing more is expected of it, such as 1y; 0 for never \
+         [default: never]",
     ),
     option(
         "behind-proxy",
@@ -178,22 +178,18 @@ pub const OPTIONS: [ConfigOption; 40] = [
             "Collector that traces are sent to, by OTLP over HTTP [default: none]",
         )
     },
-    option("otlp-sample", "PERCENT", "Share of the traces that is recorded [default: 100%]"),
+    option("otlp-sample", "PERCENT", "Share of traces that is recorded [default: 100%]"),
     ConfigOption {
         is_confidential: true,
         ..option(
             "mail-server",
             "URL",
-            "Server that takes messages to owners and operators: smtp://HOST:PORT with STARTTLS, or smtps://HOST:PORT \
+            "Mail server for messages to owners and operators: smtp://HOST:PORT with STARTTLS, or smtps://HOST:PORT \
              [default: none, and no messages]",
         )
     },
-    option(
-        "mail-from",
-        "ADDRESS",
-        "Address that these messages are from; needed with mail-server [default: none]",
-    ),
-    option("mail-user", "NAME", "User of the mail server, if it asks for a password [default: MAIL-FROM]"),
+    option("mail-from", "ADDRESS", "Sender of these messages; needed with mail-server [default: none]"),
+    option("mail-user", "NAME", "User at the mail server, if it asks for a password [default: MAIL-FROM]"),
     option(
         "mail-password-file",
         "FILE",
@@ -210,7 +206,7 @@ pub const OPTIONS: [ConfigOption; 40] = [
     secret(
         "secret-key",
         "Key behind payment ids, page addresses and secrets in the store, at least 32 characters; several while it is \
-         changed: a line for each, the newest first",
+         changed: one a line, newest first",
     ),
 ];
 

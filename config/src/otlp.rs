@@ -7,7 +7,7 @@ use super::parse_plain_url;
 use super::settings::Settings;
 
 const ENDPOINT_FORM: &str =
-    "an http or https URL without user, query and fragment, such as http://127.0.0.1:4318";
+    "an http or https URL without user, query or fragment, such as http://127.0.0.1:4318";
 
 /// Destination of traces, and the share that is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -29,8 +29,8 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
             refuse(
                 "secret-key",
                 format!(
-                    "it is the one that everybody knows, so only this machine may be served, not {address}: listen on \
-                     a loopback address, or {MAKE_A_KEY}"
+                    "it is the publicly known key, with which only loopback may be served, not {address}: listen on a \
+                     loopback address, or {MAKE_A_KEY}"
                 ),
             );
         }
@@ -40,12 +40,9 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
         refuse("secret-key", format!("production needs a key of its own; {MAKE_A_KEY}"));
     }
     match &config.public_url {
-        None => refuse(
-            "public-url",
-            "production needs the https address at which the outside reaches this service".into(),
-        ),
+        None => refuse("public-url", "production needs the public https address of this service".into()),
         Some(url) if url.scheme() != "https" => {
-            refuse("public-url", format!("{url} is plain {}; production needs https", url.scheme()));
+            refuse("public-url", format!("{url} uses {}; production needs https", url.scheme()));
         }
         Some(_) => {}
     }
@@ -75,22 +72,22 @@ fn is_about(written: &str, name: &str) -> bool {
 const ENDED_PROVIDER: &str = "BancoDoBrasil2";
 
 const MAKE_A_KEY: &str =
-    "make one with `openssl rand -base64 48` and set QUITA_SECRET_KEY or secret-key-file";
+    "create one with `openssl rand -base64 48` and set QUITA_SECRET_KEY or secret-key-file";
 
 /// Returns warnings about settings that are allowed.
 pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> Vec<String> {
     let mut warnings = Vec::new();
     if !is_loopback(config.ops_listen) {
         warnings.push(format!(
-            "ops-listen is {}: metrics, health and exceptions have no password and are open to anybody who reaches it; \
-             use a loopback address, or a network of your own",
+            "ops-listen is {}: metrics, health and exceptions need no password and are open to anyone who can reach it; \
+             use a loopback address or a private network",
             config.ops_listen
         ));
     }
     if !is_loopback(config.ops_listen) && config.ops_hosts.is_empty() {
         warnings.push(
-            "ops-hosts: none is set, so the operator's pages are shown under loopback names only; set the name under \
-             which operators reach them"
+            "ops-hosts: none is set, so the operator's pages are served only under loopback names; set the host name \
+             that operators use"
                 .into(),
         );
     }
@@ -98,42 +95,42 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> 
     // connections through can't add a header.
     if config.environment == Environment::Production && !config.behind_proxy {
         warnings.push(format!(
-            "behind-proxy is false: whoever connects to {} counts as the client, so behind a proxy all clients share its \
-             address, and 40 wrong passwords of anybody keep everybody from signing in; set behind-proxy = true, and let \
-             the proxy add X-Forwarded-For",
+            "behind-proxy is false: the peer that connects to {} counts as the client, so behind a proxy all clients share \
+             its address, and 40 wrong passwords from anyone keep everyone from signing in; set behind-proxy = true, and \
+             let the proxy add X-Forwarded-For",
             config.listen
         ));
     }
     if config.environment == Environment::Production && config.store.is_readable_on_the_way() {
         warnings.push(format!(
-            "store: what is written to {} and read there goes over the network in clear, or to whoever claims to be it; \
-             add tls=true to its address, without tlsInsecure or tlsAllowInvalidCertificates",
+            "store: the connection to {} is unencrypted, or its server's certificate is not verified; add tls=true to its \
+             URL, without tlsInsecure or tlsAllowInvalidCertificates",
             config.store
         ));
     }
     if config.environment == Environment::Production && !config.operators_need_second_factor {
         warnings.push(
-            "operators-need-second-factor is false: an operator's password alone opens the console that drains routes and \
-             says what became of refunds (PCI DSS 4.0.1, 8.4.1); leave the option out"
+            "operators-need-second-factor is false: a password alone opens the console in which operators drain routes and \
+             decide what became of refunds (PCI DSS 4.0.1, 8.4.1); remove the option"
                 .into(),
         );
     }
     if config.acquirers.is_empty() {
         warnings
-            .push("acquirer: none is configured, so every payment is refused as method_unavailable".into());
+            .push("acquirer: none is configured, so every payment is refused with method_unavailable".into());
     }
     for acquirer in &config.acquirers {
         let identity = acquirer.adapter.tls().and_then(|tls| tls.identity.as_ref());
         if let Some(until) = identity.and_then(|identity| identity.until()).filter(|until| *until <= now) {
             warnings.push(format!(
-                "acquirer[{}].certificate-file: its certificate ended at {until}, so the provider refuses every call; \
-                 put a new one there with its key, and send SIGHUP",
+                "acquirer[{}].certificate-file: its certificate expired at {until}, so the provider refuses every call; \
+                 install a new one with its key, and send SIGHUP",
                 acquirer.spec.name
             ));
         }
         if acquirer.adapter.boleto_provider() == Some(ENDED_PROVIDER) {
             warnings.push(format!(
-                "acquirer[{}].boleto.provider: {ENDED_PROVIDER} ended at Cielo on 2025-12-31; set BancoDoBrasil3",
+                "acquirer[{}].boleto.provider: Cielo discontinued {ENDED_PROVIDER} on 2025-12-31; set BancoDoBrasil3",
                 acquirer.spec.name
             ));
         }

@@ -10,7 +10,7 @@ pub(super) fn read(settings: &mut Settings, name: &'static str, file: &'static s
     let path = settings.read(file, "a path", |path| Some(path.to_owned()));
     if text.is_some() && path.is_some() {
         let variable = super::option::find(name).map(super::option::ConfigOption::variable);
-        let why = format!("{} and {file} are both set; leave one of them", variable.unwrap_or_default());
+        let why = format!("{} and {file} are both set; remove one of them", variable.unwrap_or_default());
         settings.refuse(name, why);
     }
     let from_file = path.and_then(|path| match fs::read_to_string(&path) {

@@ -103,7 +103,7 @@ impl Settings {
                     self.acquirer_secrets.insert(variable.into(), Secret::new(secret));
                 }
                 (None, Err(_)) if variable.starts_with(ACQUIRER_PREFIX) => {
-                    self.refuse(variable, format!("it is no UTF-8 ({origin})"));
+                    self.refuse(variable, format!("it is not valid UTF-8 ({origin})"));
                 }
                 (None, _) => {
                     let options = OPTIONS.iter().chain([&CONFIG_FILE]).map(ConfigOption::variable);
@@ -111,7 +111,9 @@ impl Settings {
                     let hint = hint(variable, known.iter().map(String::as_str));
                     self.refuse(variable, format!("there is no such variable; {hint}"));
                 }
-                (Some(option), Err(_)) => self.refuse(option.name, format!("it is no UTF-8 ({origin})")),
+                (Some(option), Err(_)) => {
+                    self.refuse(option.name, format!("it is not valid UTF-8 ({origin})"));
+                }
                 (Some(option), Ok(text)) => {
                     layer.insert(option.name, Given { value: Value::String(text), origin });
                 }
@@ -137,8 +139,8 @@ impl Settings {
                 self.refuse(
                     name,
                     format!(
-                        "a secret does not belong into this file ({origin}); set {variable}, or name a file \
-                         that holds nothing else with {name}-file"
+                        "a secret does not belong in this file ({origin}); set {variable}, or set \
+                         {name}-file to a file that holds nothing else"
                     ),
                 );
                 continue;
@@ -176,7 +178,7 @@ impl Settings {
         if parsed.is_none() {
             let is_shown = option::find(name).is_some_and(|option| !option.is_confidential);
             let shown = text.filter(|_| is_shown).map_or("its value".into(), |text| format!("{text:?}"));
-            self.refuse(name, format!("{shown} is not allowed ({origin}); allowed is {allowed}"));
+            self.refuse(name, format!("{shown} is not allowed ({origin}); allowed: {allowed}"));
         }
         parsed
     }

@@ -45,7 +45,7 @@ impl<'a> OptionTable<'a> {
                 Entry::Vacant(entry) => {
                     entry.insert(value);
                 }
-                Entry::Occupied(_) => reader.refuse(&key, "it is set twice; leave one of them"),
+                Entry::Occupied(_) => reader.refuse(&key, "it is set twice; remove one of them"),
             }
         }
         reader
@@ -69,7 +69,7 @@ impl<'a> OptionTable<'a> {
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Option<T> {
         if !self.entries.contains_key(key) {
-            self.refuse(key, &format!("it is missing; allowed is {allowed}"));
+            self.refuse(key, &format!("it is missing; allowed: {allowed}"));
         }
         self.optional(key, allowed, parse)
     }
@@ -88,7 +88,7 @@ impl<'a> OptionTable<'a> {
             // An address may contain a password.
             let shown = text.filter(|text| !(text.contains("://") && text.contains('@')));
             let shown = shown.map_or("its value".into(), |text| format!("{text:?}"));
-            self.refuse(key, &format!("{shown} is not allowed; allowed is {allowed}"));
+            self.refuse(key, &format!("{shown} is not allowed; allowed: {allowed}"));
         }
         parsed
     }
@@ -106,7 +106,7 @@ impl<'a> OptionTable<'a> {
             values.and_then(|values| values.iter().map(|value| value.as_str().and_then(&parse)).collect());
         let parsed = parsed.filter(|parsed| !parsed.is_empty());
         if parsed.is_none() {
-            self.refuse(key, &format!("allowed is an array of {allowed}, with at least one"));
+            self.refuse(key, &format!("allowed: an array of {allowed}, with at least one"));
         }
         parsed
     }
@@ -139,13 +139,13 @@ impl<'a> OptionTable<'a> {
                 for (key, value) in table {
                     let key = format!("{inner}.{}", key.replace('_', "-"));
                     if self.entries.insert(key.clone(), value).is_some() {
-                        self.refuse(&key, "it is set twice; leave one of them");
+                        self.refuse(&key, "it is set twice; remove one of them");
                     }
                 }
                 true
             }
             Some(_) => {
-                self.refuse(inner, "it is no table; allowed is { KEY = \"VALUE\", … }");
+                self.refuse(inner, "it is not a table; allowed: { KEY = \"VALUE\", … }");
                 false
             }
         }
@@ -157,7 +157,7 @@ impl<'a> OptionTable<'a> {
         self.asked.push(key.into());
         let Some(value) = self.entries.remove(key) else { return 0 };
         let Value::Array(values) = value else {
-            self.refuse(key, "it is no array; allowed is [{ KEY = \"VALUE\", … }, …] or [\"TEXT\", …]");
+            self.refuse(key, "it is not an array; allowed: [{ KEY = \"VALUE\", … }, …] or [\"TEXT\", …]");
             return 0;
         };
         let count = values.len();
@@ -182,7 +182,7 @@ impl<'a> OptionTable<'a> {
             table.iter().map(text).collect()
         });
         if texts.is_none() {
-            self.refuse(key, "allowed is a table of texts, such as { NAME = \"TEXT\" }");
+            self.refuse(key, "allowed: a table of texts, such as { NAME = \"TEXT\" }");
         }
         texts.unwrap_or_default()
     }
@@ -247,14 +247,14 @@ pub(super) fn tables_of(
     if let (Value::Table(_), Origin::File { .. }) = (&value, &origin) {
         settings.refuse(
             option,
-            format!("it is one table ({origin}); write [[{option}]] over each, not [{option}]"),
+            format!("it is one table ({origin}); write [[{option}]] above each table, not [{option}]"),
         );
         return None;
     }
     match tables(value) {
         Ok(tables) => Some((tables, origin)),
         Err(why) => {
-            settings.refuse(option, format!("{why} ({origin}); allowed is {form}"));
+            settings.refuse(option, format!("{why} ({origin}); allowed: {form}"));
             None
         }
     }
@@ -270,5 +270,5 @@ fn tables(value: Value) -> Result<Vec<Table>, String> {
         | Value::Array(_)
         | Value::Table(_)) => other,
     };
-    value.try_into().map_err(|_| "it is no array of tables".into())
+    value.try_into().map_err(|_| "it is not an array of tables".into())
 }

@@ -193,7 +193,7 @@ fn what_is_wrong_is_reported_all_at_once_with_its_origin_and_what_is_allowed() {
             "{parts:?} not in {messages:#?}"
         );
     };
-    told(&["rate-limit: \"many\" is not allowed (flag --rate-limit); allowed is 0 to 1000000"]);
+    told(&["rate-limit: \"many\" is not allowed (flag --rate-limit); allowed: 0 to 1000000"]);
     told(&["listen: \"localhost\"", "(environment QUITA_LISTEN)", "such as 127.0.0.1:8080"]);
     told(&["QUITA_RATELIMIT: there is no such variable; did you mean QUITA_RATE_LIMIT?"]);
     told(&["log-level: \"loud\"", ".toml key log-level)", "off, error, warn, info, debug or trace"]);
@@ -270,7 +270,7 @@ fn variables_of_commands_are_known_and_a_slip_in_one_is_told() {
     let told = refusals(read("QUITA_LOAD_RTE"));
     assert_eq!(told, ["QUITA_LOAD_RTE: there is no such variable; did you mean QUITA_LOAD_RATE?"]);
     assert!(
-        refusals(read("QUITA_COLOUR"))[0].contains("known are QUITA_LISTEN, "),
+        refusals(read("QUITA_COLOUR"))[0].contains("known: QUITA_LISTEN, "),
         "and what there is, if none is near"
     );
 }
@@ -285,7 +285,10 @@ fn one_table_where_an_array_of_them_belongs_is_told_as_what_it_is() {
         let messages = refusals(load(&[], &[], Some(file)));
         let [message] = &messages[..] else { panic!("{messages:#?}") };
         assert!(message.starts_with(&format!("{option}: it is one table (file ")), "{message}");
-        assert!(message.ends_with(&format!("write [[{option}]] over each, not [{option}]")), "{message}");
+        assert!(
+            message.ends_with(&format!("write [[{option}]] above each table, not [{option}]")),
+            "{message}"
+        );
     }
 }
 
@@ -405,7 +408,7 @@ fn the_console_of_operators_has_a_known_password_on_loopback_in_development_alon
     for flags in [("environment", "production"), ("ops-listen", "0.0.0.0:9090")] {
         assert_eq!(password(&[flags], None), None, "{flags:?}");
         let public = refusals(load(&[flags], &[("QUITA_OPERATOR_PASSWORD", known)], None));
-        assert!(public[0].contains("the public one of development"), "{flags:?}: {public:?}");
+        assert!(public[0].contains("the public password of development"), "{flags:?}: {public:?}");
         assert_eq!(password(&[flags], Some("fifteen letters")).as_deref(), Some("fifteen letters"));
     }
     let short = load(&[], &[("QUITA_OPERATOR_PASSWORD", "fourteen chars")], None);
@@ -439,7 +442,7 @@ fn an_acquirer_that_breaks_a_rule_is_refused_with_its_place() {
         ("concurrency = 0", "acquirer[0].concurrency", "1 to 10000"),
         ("time-out = '30s'", "acquirer[0].time-out", "less than 30s"),
         ("time-out = '0s'", "acquirer[0].time-out", "less than 30s"),
-        ("colour = 'red'", "acquirer[0].colour", "known are name, adapter"),
+        ("colour = 'red'", "acquirer[0].colour", "known: name, adapter"),
     ] {
         let rest: Vec<_> = ["name = 'one'", "adapter = 'sandbox'"]
             .into_iter()
@@ -471,7 +474,7 @@ fn acquirers_need_a_name_an_adapter_and_differ_in_name() {
 fn a_public_url_with_more_than_a_place_is_refused() {
     for url in ["pay.example.com", "ftp://x", "https://user@x", "https://x/?a", "https://x/#a"] {
         let messages = refusals(load(&[("public-url", url)], &[], None));
-        assert!(messages[0].contains("without user, query and fragment"), "{url}: {messages:?}");
+        assert!(messages[0].contains("without user, query or fragment"), "{url}: {messages:?}");
     }
 }
 
@@ -504,7 +507,7 @@ fn messages_go_nowhere_unless_a_server_and_a_sender_are_named() {
     let messages = refusals(load(&server[..1], &[], None));
     assert!(messages[0].contains("set mail-from"), "{messages:?}");
     let messages = refusals(load(&server[1..], &[], None));
-    assert!(messages[0].contains("nothing without mail-server"), "{messages:?}");
+    assert!(messages[0].contains("no effect without mail-server"), "{messages:?}");
     let messages = refusals(load(&[server[0], server[1], ("mail-user", "quita")], &[], None));
     assert!(messages[0].contains("QUITA_MAIL_PASSWORD"), "{messages:?}");
     let messages =

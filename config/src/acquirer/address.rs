@@ -6,10 +6,9 @@ use super::table::AcquirerTable;
 use crate::Environment;
 
 const FORM_OF_DEVELOPMENT: &str =
-    "an https URL without user and fragment, or an http one on loopback, such as https://pix.bank.example/v2";
+    "an https URL without user or fragment, or an http one on loopback, such as https://pix.bank.example/v2";
 
-const FORM_OF_PRODUCTION: &str =
-    "an https URL without user and fragment, such as https://pix.bank.example/v2";
+const FORM_OF_PRODUCTION: &str = "an https URL without user or fragment, such as https://pix.bank.example/v2";
 
 /// Reads an address; a slash at its end is dropped. `None` if it is not set or was refused.
 pub(super) fn base(table: &mut AcquirerTable<'_>, key: &str, environment: Environment) -> Option<String> {

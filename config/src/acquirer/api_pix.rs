@@ -66,7 +66,7 @@ impl ApiPixConfig {
             PixKey::parse(text).ok().map(|key| key.as_str().to_owned())
         });
         let receiver = receiver(table, dialect);
-        let code_fields = table.list("code-fields", "names of fields", field_name);
+        let code_fields = table.list("code-fields", "field names", field_name);
         let answers_other_txid = truth(table, "answers-other-txid");
         let of_sandbox = mode == Mode::Test && dialect.test_answers_other_txid;
         let lists = truth(table, "lists").or(dialect.lists).unwrap_or(true);
@@ -194,10 +194,10 @@ fn of_live(host: Option<&String>, mode: Mode) -> Option<String> {
 /// Explains why an address is missing that a dialect may provide.
 fn missing_host(form: &str, mode: Mode) -> String {
     let why = match mode {
-        Mode::Live => "this dialect names none",
-        Mode::Test => "a dialect names the addresses of mode live alone",
+        Mode::Live => "this dialect has none",
+        Mode::Test => "a dialect has addresses only for mode live",
     };
-    format!("it is missing, and {why}; allowed is {form}")
+    format!("it is missing, and {why}; allowed: {form}")
 }
 
 /// Returns the receiver in a code that is built here. The outer `None` means that it was refused.

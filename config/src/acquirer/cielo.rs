@@ -91,7 +91,7 @@ fn addresses(table: &mut AcquirerTable<'_>, surroundings: &Surroundings<'_>, mod
     let [base, query_base] = ["base-url", "query-base-url"].map(|key| {
         let url = address::base(table, key, surroundings.environment)?;
         if url.ends_with("/1") {
-            table.refuse(key, "its /1 belongs to the calls; leave it out");
+            table.refuse(key, "each call adds /1; remove it here");
         }
         Some(url)
     });

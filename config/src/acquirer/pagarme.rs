@@ -69,16 +69,16 @@ impl PagarmeConfig {
         let notification_user = table.optional("notification-user", "1 to 64 letters, digits and _.-", user);
         let password = table.required_secret("notification-password", VISIBLE, visible);
         let soft_descriptor =
-            table.optional("soft-descriptor", "1 to 22 letters, digits and blanks", descriptor);
+            table.optional("soft-descriptor", "1 to 22 letters, digits and spaces", descriptor);
         let antifraud = table.optional("antifraud", "true or false", |text| text.parse().ok());
-        let max_expiry = table.optional("max-expiry", "a length of time such as 1h", |text| {
+        let max_expiry = table.optional("max-expiry", "a duration, such as 1h", |text| {
             parse_duration(text).filter(|length| !length.is_zero())
         });
         let recipient = table.optional("recipient", RECIPIENT, recipient);
         let recipients = recipients(table);
         if !recipients.is_empty() && recipient.is_none() && !table.contains("recipient") {
             let why = format!(
-                "it is missing, and splits leave a rest to it: the account's own recipient, {RECIPIENT}"
+                "it is missing, and receives the rest of each split: the account's own recipient, {RECIPIENT}"
             );
             table.refuse("recipient", &why);
         }
@@ -108,7 +108,9 @@ fn recipients(table: &mut AcquirerTable<'_>) -> BTreeMap<String, String> {
             Some(theirs) => {
                 recipients.insert(ours, theirs);
             }
-            None => table.refuse("recipients", &format!("{theirs} is no recipient; allowed is {RECIPIENT}")),
+            None => {
+                table.refuse("recipients", &format!("{theirs} is not a recipient id; allowed: {RECIPIENT}"));
+            }
         }
     }
     recipients

@@ -147,7 +147,7 @@ fn headers_and_parameters_are_filled_in_and_added_to_those_of_the_dialect() {
     for header in ["authorization = 'x'", "'a b' = 'x'", "host = 'x'"] {
         let messages = refused_bank(&format!("{ADDRESSES}headers = {{ {header} }}\n"), &[BANK_SECRET]);
         assert!(
-            messages.len() == 1 && messages[0].contains("it is no header that may be added"),
+            messages.len() == 1 && messages[0].contains("this header may not be added to calls"),
             "{messages:?}"
         );
     }
@@ -224,7 +224,7 @@ fn a_bank_is_told_where_to_call_back_if_that_is_reached_by_https() {
             &[BANK_SECRET],
             Some(&format!("public-url = 'http://pay.example'\n{BANK}{ADDRESSES}{keys}")),
         ));
-        refuses(&messages, "acquirer[bank].webhook: a bank calls back at https alone");
+        refuses(&messages, "acquirer[bank].webhook: a bank calls back only over https");
     }
 }
 
@@ -280,7 +280,7 @@ fn a_certificate_that_is_over_is_worth_a_word() {
     let folder = pairs();
     let over = format!("{BANK}{}", with_pair(&folder, "over.pem", "over.key"));
     let config = load(&[], &[BANK_SECRET], Some(&over)).unwrap();
-    let start = "acquirer[bank].certificate-file: its certificate ended at 2021-01-01";
+    let start = "acquirer[bank].certificate-file: its certificate expired at 2021-01-01";
     assert!(config.warnings.iter().any(|warning| warning.starts_with(start)), "{:?}", config.warnings);
 }
 
@@ -349,7 +349,7 @@ fn what_cielo_does_not_know_is_refused_with_its_key() {
     let read = |table: &str| refusals(load(&[], &CIELO_SECRETS, Some(table)));
     for (keys, start) in [
         ("merchant-key = 'hunter2'\n", "acquirer[cielo].merchant-key: a secret does not belong here"),
-        ("base-url = 'https://cielo.example/1'\n", "acquirer[cielo].base-url: its /1 belongs to the calls"),
+        ("base-url = 'https://cielo.example/1'\n", "acquirer[cielo].base-url: each call adds /1"),
         ("soft-descriptor = 'LOJA EXEMPLO'\n", "acquirer[cielo].soft-descriptor: "),
         ("pix-key = 'x'\n", "acquirer[cielo].pix-key: there is no such key"),
     ] {
@@ -422,7 +422,7 @@ fn what_pagarme_does_not_know_is_refused_with_its_key() {
         ("recipients = { a = 're_a' }\n", "acquirer[pagarme].recipient: it is missing"),
         (
             "recipient = 're_a'\nrecipients = { a = 'loja' }\n",
-            "acquirer[pagarme].recipients: loja is no recipient",
+            "acquirer[pagarme].recipients: loja is not a recipient id",
         ),
         ("soft-descriptor = 'LOJA EXEMPLO COM NOME LONGO'\n", "acquirer[pagarme].soft-descriptor: "),
         ("notification-user = 'a:b'\n", "acquirer[pagarme].notification-user: "),
@@ -498,10 +498,10 @@ fn what_sicoob_does_not_know_is_refused_with_its_key() {
         ("protest = 'days'\n", "acquirer[sicoob].protest: "),
         ("our-number-digit = true\n", "acquirer[sicoob].cooperative: it is missing"),
         ("our-number-digit = true\ncooperative = 10000\n", "acquirer[sicoob].cooperative: "),
-        ("cooperative = 4027\n", "acquirer[sicoob].cooperative: it is needed with our-number-digit"),
+        ("cooperative = 4027\n", "acquirer[sicoob].cooperative: it is needed only with our-number-digit"),
         ("pix = 'perhaps'\n", "acquirer[sicoob].pix: "),
         ("boleto = { identification = '1' }\n", "acquirer[sicoob].boleto.identification: "),
-        ("webhook = 'register'\n", "acquirer[sicoob].webhook: a bank calls back at https alone"),
+        ("webhook = 'register'\n", "acquirer[sicoob].webhook: a bank calls back only over https"),
         ("pix-key = 'x'\n", "acquirer[sicoob].pix-key: there is no such key"),
     ] {
         let messages = refusals(load(&[], &SICOOB_SECRET, Some(&format!("{SICOOB}{keys}"))));

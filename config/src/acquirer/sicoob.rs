@@ -60,7 +60,7 @@ impl SicoobConfig {
     ) -> Option<Self> {
         let has_base_url = table.contains("base-url");
         let base_url = address::base(table, "base-url", surroundings.environment);
-        let client_id = table.required("client-id", "the id of the client that the bank gave", visible);
+        let client_id = table.required("client-id", "the client id that the bank assigned", visible);
         let token = token(table, surroundings, mode, client_id.as_deref());
         let whole = "a whole number from 1";
         let customer = table.required("customer", whole, |text| number(text, 1, u64::MAX));
@@ -76,7 +76,10 @@ impl SicoobConfig {
         let callbacks = CallbackConfig::read_plain(table, surroundings, mode);
         let tls = TlsConfig::read(table);
         if mode == Mode::Live && !has_base_url && !table.contains(CERTIFICATE) && tls.identity.is_none() {
-            table.refuse(CERTIFICATE, "it is missing; the bank knows its customer by the certificate alone");
+            table.refuse(
+                CERTIFICATE,
+                "it is missing; the bank identifies its customer only by the certificate",
+            );
         }
         let default_url = match mode {
             Mode::Live => LIVE_URL,
@@ -180,7 +183,7 @@ fn number_digit(
     let read = |text: &str| number(text, 1, 9_999);
     if !truth(table, "our-number-digit").unwrap_or_default() {
         if table.optional("cooperative", COOPERATIVE, read).is_some() {
-            table.refuse("cooperative", "it is needed with our-number-digit = true alone");
+            table.refuse("cooperative", "it is needed only with our-number-digit = true");
         }
         return None;
     }
@@ -213,7 +216,7 @@ fn token(
         if mode == Mode::Live {
             table.refuse(
                 "token-auth",
-                "a static token is of the bank's sandbox; mode live has form-no-secret",
+                "a static token is for the bank's sandbox; mode live needs form-no-secret",
             );
         }
         return table.required_secret("static-token", SECRET_FORM, secret).map(TokenSettings::Static);
@@ -224,11 +227,11 @@ fn token(
     if url.is_none() && !is_set {
         let form = address::form(surroundings.environment);
         let why = format!(
-            "it is missing: the bank's sandbox has none, and wants token-auth = \"static\"; allowed is {form}"
+            "it is missing: the bank's sandbox has none, and needs token-auth = \"static\"; allowed: {form}"
         );
         table.refuse("token-url", &why);
     }
-    let scope = table.optional("scope", "scopes, separated by blanks", scope);
+    let scope = table.optional("scope", "scopes, separated by spaces", scope);
     Some(TokenSettings::ClientCredentials {
         url: url?,
         form: TokenForm::FormNoSecret,

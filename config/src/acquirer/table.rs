@@ -74,13 +74,13 @@ impl OptionTable<'_> {
         if let Some(Found { origin, .. }) = &from_variable
             && self.entries.contains_key(&key_of_file(key))
         {
-            self.refuse(&key_of_file(key), &format!("{origin} is set too; leave one of them"));
+            self.refuse(&key_of_file(key), &format!("{origin} is set too; remove one of them"));
             return None;
         }
         let Found { secret, key, origin } = from_variable.or(from_file).filter(|_| !is_in_table)?;
         let parsed = parse(secret.expose());
         if parsed.is_none() {
-            let why = format!("this secret is not allowed; allowed is {allowed}");
+            let why = format!("this secret is not allowed; allowed: {allowed}");
             self.refuse_from(&origin, &key, &why);
         }
         parsed
@@ -118,7 +118,7 @@ impl OptionTable<'_> {
 
     fn where_it_belongs(&self, key: &str) -> String {
         let variable = self.variable(key).map(|variable| format!("set {variable}, or ")).unwrap_or_default();
-        format!("{variable}name a file that holds nothing else with {}", key_of_file(key))
+        format!("{variable}set {} to a file that holds nothing else", key_of_file(key))
     }
 }
 

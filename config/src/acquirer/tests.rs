@@ -81,20 +81,17 @@ fn the_mistakes_of_all_tables_are_reported_at_once_with_acquirer_key_and_origin(
                 [[acquirer]]\nname = 'two'\nadapter = 'sandbox'\nmethods = ['cash']\nmode = 'live'\n";
     let messages = refusals(load(&[], &[], Some(file)));
     let places = [
-        ("acquirer[one].rate: \"0\" is not allowed; allowed is a whole", "key acquirer[0].rate)"),
+        ("acquirer[one].rate: \"0\" is not allowed; allowed: a whole", "key acquirer[0].rate)"),
         ("acquirer[one].settle-after: \"3\" is not allowed", "key acquirer[0].settle-after)"),
-        ("acquirer[one].colour: there is no such key; known are name, adapter, ", "key acquirer[0].colour)"),
+        ("acquirer[one].colour: there is no such key; known: name, adapter, ", "key acquirer[0].colour)"),
         ("acquirer[1].name: it is missing", "key acquirer[1].name)"),
         (
-            "acquirer[1].adapter: \"bank\" is not allowed; allowed is sandbox or api_pix or cielo",
+            "acquirer[1].adapter: \"bank\" is not allowed; allowed: sandbox or api_pix or cielo",
             "key acquirer[1].adapter)",
         ),
         ("acquirer[1].weight: \"0\"", "key acquirer[1].weight)"),
         ("acquirer[two].mode: a sandbox moves no money", "key acquirer[2].mode)"),
-        (
-            "acquirer[two].methods: allowed is an array of pix, boleto, credit_card",
-            "key acquirer[2].methods)",
-        ),
+        ("acquirer[two].methods: allowed: an array of pix, boleto, credit_card", "key acquirer[2].methods)"),
     ];
     assert_eq!(messages.len(), places.len(), "{messages:#?}");
     for (message, (start, end)) in messages.iter().zip(places) {
@@ -108,7 +105,7 @@ fn a_key_that_is_known_to_another_adapter_alone_is_refused() {
         "base-url = 'x'\nsettle-after = '1s'",
         &[("QUITA_ACQUIRER_MY_BANK_CLIENT_SECRET", "s")],
     );
-    let known = "known are base-url, scopes, client-secret-file";
+    let known = "known: base-url, scopes, client-secret-file";
     let expected = format!(
         "acquirer[my-bank].settle-after: there is no such key; {known} \
          (file /etc/quita/quita.toml key acquirer[0].settle-after)"
@@ -159,8 +156,8 @@ fn a_secret_comes_from_its_variable_or_from_a_file_beside_the_configuration() {
 
 #[test]
 fn a_secret_that_is_missing_is_refused_with_both_places_for_it() {
-    let expected = "acquirer[my-bank].client-secret: it is missing; set QUITA_ACQUIRER_MY_BANK_CLIENT_SECRET, or name \
-                    a file that holds nothing else with client-secret-file \
+    let expected = "acquirer[my-bank].client-secret: it is missing; set QUITA_ACQUIRER_MY_BANK_CLIENT_SECRET, or set \
+                    client-secret-file to a file that holds nothing else \
                     (file /etc/quita/quita.toml key acquirer[0].client-secret)";
     assert_eq!(bank_refusals("base-url = 'x'", &[]), [expected]);
     assert_eq!(bank_refusals("base-url = 'x'", &[("QUITA_ACQUIRER_MY_BANK_CLIENT_SECRET", "")]), [expected]);
@@ -172,7 +169,8 @@ fn a_secret_in_the_table_is_refused_and_never_repeated() {
         let messages = bank_refusals(&format!("base-url = 'x'\n{table}"), &[]);
         assert_eq!(messages.len(), 1, "{messages:?}");
         assert!(
-            messages[0].contains("set QUITA_ACQUIRER_MY_BANK_CLIENT_SECRET, or name a file"),
+            messages[0]
+                .contains("set QUITA_ACQUIRER_MY_BANK_CLIENT_SECRET, or set client-secret-file to a file"),
             "{messages:?}"
         );
         assert!(!messages[0].contains("hunter2"), "{messages:?}");
@@ -210,7 +208,7 @@ fn a_file_and_a_variable_at_once_are_refused() {
     let variables = [("QUITA_ACQUIRER_MY_BANK_CLIENT_SECRET", "hunter2")];
     let messages = bank(folder.path(), table, &variables).unwrap_err();
     assert_eq!(messages.len(), 1, "{messages:?}");
-    let both = "client-secret-file: environment QUITA_ACQUIRER_MY_BANK_CLIENT_SECRET is set too; leave one";
+    let both = "client-secret-file: environment QUITA_ACQUIRER_MY_BANK_CLIENT_SECRET is set too; remove one";
     assert!(messages[0].contains(both) && !messages[0].contains("hunter2"), "{messages:?}");
 }
 

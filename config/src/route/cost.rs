@@ -12,7 +12,7 @@ pub(super) fn read(table: &mut OptionTable<'_>) -> Option<CostLine> {
     let acquirer = table.required("acquirer", "the name of an acquirer", acquirer_name);
     let when = criteria::read(table);
     if !table.contains("rate") && !table.contains("fixed") {
-        table.refuse("rate", "neither rate nor fixed is there; write what the acquirer takes");
+        table.refuse("rate", "neither rate nor fixed is set; state what the acquirer charges");
     }
     let rate =
         table.optional("rate", "0% to 100% with at most four decimals, such as \"2.49%\"", Rate::parse);

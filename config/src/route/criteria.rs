@@ -82,7 +82,7 @@ fn metadata(table: &mut OptionTable<'_>) -> Option<Criterion> {
     let is_set = table.contains("when.metadata");
     let notes = table.texts("when.metadata");
     if is_set && notes.is_empty() && !table.is_refused() {
-        table.refuse("when.metadata", "it is empty; write { NAME = \"TEXT\" }, or leave it away");
+        table.refuse("when.metadata", "it is empty; write { NAME = \"TEXT\" }, or remove it");
     }
     (!notes.is_empty()).then(|| Criterion::Metadata(notes.into_iter().collect()))
 }

@@ -13,7 +13,7 @@ const ACQUIRER_FORM: &str = "the name of an acquirer";
 
 /// Reads a rule. Returns `None` if something is missing; refused values are recorded.
 pub(super) fn read(table: &mut OptionTable<'_>) -> Option<Rule> {
-    let name = table.required("name", "1 to 64 characters, none of them for control", rule_name);
+    let name = table.required("name", "1 to 64 characters, without control characters", rule_name);
     if let Some(name) = &name {
         table.set_name(name);
     }
@@ -40,7 +40,7 @@ fn uses(table: &mut OptionTable<'_>) -> Vec<Use> {
     let is_set = table.contains("use");
     let count = table.open_each("use", "acquirer");
     if is_set && count == 0 && !table.is_refused() {
-        table.refuse("use", "it names nobody; name an acquirer, or leave it away");
+        table.refuse("use", "it names no acquirer; name one, or remove it");
     }
     let named = (0..count).filter_map(|place| {
         let acquirer = table.required(&format!("use[{place}].acquirer"), ACQUIRER_FORM, acquirer_name);

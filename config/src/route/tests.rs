@@ -105,15 +105,15 @@ fn variables_and_flags_say_the_same_as_the_file() {
 #[test]
 fn every_wrong_value_is_told_with_its_place_and_what_is_allowed() {
     for (text, place, told) in [
-        ("[[route]]\nuse = ['a']", "route[0].name", "it is missing; allowed is 1 to 64"),
+        ("[[route]]\nuse = ['a']", "route[0].name", "it is missing; allowed: 1 to 64"),
         ("[[route]]\nname = ' '", "route[0].name", "is not allowed"),
         (
             "[[route]]\nname = 'r'\ncolour = 'red'",
             "route[r].colour",
-            "there is no such key; known are name, when, use, ",
+            "there is no such key; known: name, when, use, ",
         ),
         ("[[route]]\nname = 'r'\nwhen = { colour = 'red' }", "route[r].when.colour", "there is no such key"),
-        ("[[route]]\nname = 'r'\nwhen = 'always'", "route[r].when", "it is no table"),
+        ("[[route]]\nname = 'r'\nwhen = 'always'", "route[r].when", "it is not a table"),
         (
             "[[route]]\nname = 'r'\nwhen = { method = 'cash' }",
             "route[r].when.method",
@@ -135,8 +135,8 @@ fn every_wrong_value_is_told_with_its_place_and_what_is_allowed() {
             "a table of texts",
         ),
         ("[[route]]\nname = 'r'\nwhen = { metadata = {} }", "route[r].when.metadata", "it is empty"),
-        ("[[route]]\nname = 'r'\nuse = 'a'", "route[r].use", "it is no array"),
-        ("[[route]]\nname = 'r'\nuse = []", "route[r].use", "it names nobody"),
+        ("[[route]]\nname = 'r'\nuse = 'a'", "route[r].use", "it is not an array"),
+        ("[[route]]\nname = 'r'\nuse = []", "route[r].use", "it names no acquirer"),
         ("[[route]]\nname = 'r'\nuse = [{ weight = 1 }]", "route[r].use[0].acquirer", "it is missing"),
         (
             "[[route]]\nname = 'r'\nuse = ['a', { acquirer = 'b', weight = 1001 }]",
@@ -158,7 +158,7 @@ fn every_wrong_value_is_told_with_its_place_and_what_is_allowed() {
         ("[routing]\nprefer = 'cheapest'", "routing-prefer", "priority or net"),
         ("[routing]\nsticky = 'often'", "routing-sticky", "true or false"),
         ("[routing]\ncolour = 'red'", "routing-colour", "there is no such option"),
-        ("route = 'nonsense'", "route", "allowed is an array of tables"),
+        ("route = 'nonsense'", "route", "allowed: an array of tables"),
     ] {
         let messages = refusals(read_with(text));
         let [message] = &messages[..] else { panic!("{text}: {messages:#?}") };

@@ -396,7 +396,7 @@ impl Draft {
             // An accepted charge is never sent again: the acquirer may still show it later, so a person has to look.
             NotFound::Believed if was_taken => {
                 self.contradicted(
-                    "the acquirer took the charge, and does not know it",
+                    "the acquirer accepted the charge and now does not know it",
                     "taken, and unknown there",
                     None,
                 );

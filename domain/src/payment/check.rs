@@ -115,7 +115,7 @@ impl Draft {
     pub(super) fn give_hint_up(&mut self, check: Check) {
         let asked = check.asked;
         let detail = format!(
-            "a hint came, and the acquirer gave no answer {asked} times since: it is asked about no more"
+            "the acquirer has not answered {asked} inquiries since a hint came: Quita no longer inquires about it"
         );
         self.outcome_is_unknown(detail, None);
         self.end_hint(check);
@@ -159,21 +159,17 @@ impl Draft {
         // first.
         let is_overdue = overdue_at.is_some_and(|overdue_at| overdue_at <= check.at);
         if self.payment.status() == Status::Pending && is_overdue {
-            self.outcome_is_unknown(
-                "its time to be paid is over, and the acquirer gives no answer".into(),
-                None,
-            );
+            self.outcome_is_unknown("the time to pay is over, and the acquirer does not answer".into(), None);
         }
         // A concluded charge is checked for its money, whatever the earlier answers were.
         let is_for_money = self.payment.money_awaited_until().is_some_and(|until| check.at <= until);
         if check.asked >= MANY_INQUIRIES && !is_for_money {
-            let detail = format!("a hint came, and the acquirer gave no answer {} times since", check.asked);
+            let detail = format!("the acquirer has not answered {} inquiries since a hint came", check.asked);
             self.outcome_is_unknown(detail, None);
         }
         if self.payment.ended_unpaid() && check.made >= LATE_CHECKS {
             let made = check.made;
-            let detail =
-                format!("checked {made} times for money that came late; the acquirer gave no answer");
+            let detail = format!("checked {made} times for a late payment, but the acquirer did not answer");
             self.outcome_is_unknown(detail, None);
         }
     }

@@ -109,47 +109,47 @@ impl DiscrepancyKind {
     /// Returns advice on what an operator may do next.
     pub const fn advice(self) -> &'static str {
         match self {
-            Self::TooEarly => "wait: it is worked again when the payment has moved on",
+            Self::TooEarly => "wait: it is processed again once the payment has progressed",
             Self::AmountMismatch => {
                 "compare with the acquirer's statement; refund the payer there, or settle the difference with the merchant"
             }
             Self::Overpaid => {
-                "it is paid; settle what came in excess with the merchant or the payer, who may have typed another amount"
+                "the payment is paid; settle the excess with the merchant or the payer, who may have typed another amount"
             }
             Self::PaidTwice => {
                 "verify that the second settlement belongs to no other payment, then refund it at the acquirer"
             }
             Self::SecondCharge => {
-                "it is given back, once; verify at the acquirer that this charge holds neither money nor limit, and can't be paid"
+                "Quita refunds, voids or withdraws this charge once; verify at the acquirer that it holds neither money nor limit, and can't be paid"
             }
             Self::PaidAfterDecline => {
-                "it is refunded, once; verify at the acquirer that it was, and refund there what it still holds"
+                "Quita refunds it once; verify at the acquirer that it was refunded, and refund there what the acquirer still holds"
             }
             Self::RefundExceedsPaid => "compare with the acquirer's statement",
             Self::RefundedAndChargedBack => {
-                "contest the chargeback at the acquirer with the proof of the refund: the payer may have the money twice"
+                "contest the chargeback at the acquirer with proof of the refund: the payer may have received the money twice"
             }
             Self::LateAuthorization => {
-                "it is voided; verify at the acquirer that nothing of the card's limit is held any more"
+                "Quita voids the authorisation; verify at the acquirer that none of the card's limit is still held"
             }
             Self::ForeignCharge => {
-                "find out at the acquirer whose charge it has under this name; nothing of it is believed, and it is still asked"
+                "find out from the acquirer whose charge it has under this name; Quita trusts nothing about that charge, and still inquires"
             }
             Self::Contradiction => "compare with the acquirer's record of the payment",
             Self::UnknownOutcome => {
-                "look the payment up at the acquirer by its transactionId; it is still being asked"
+                "look the payment up at the acquirer by its transactionId; Quita still inquires about it"
             }
             Self::NumberTaken => {
-                "another program of the account uses numbers of our-numbers: configure a range that is this service's alone"
+                "another program of the account uses numbers from our-numbers: configure a range that only this service uses"
             }
             Self::PixCodeMissing => {
-                "it can be paid by its bar code; find out at the bank why it made no PIX code, often a missing Pix key"
+                "the boleto can be paid by its bar code; ask the bank why it created no PIX code: often a Pix key is missing"
             }
             Self::AmountUnknown => {
-                "compare with the acquirer's statement; it is asked again, and becomes paid once it states the amount"
+                "compare with the acquirer's statement; Quita still inquires, and the payment becomes paid once the acquirer states the amount"
             }
             Self::PixTaken => {
-                "the Pix pays the other payment, and nothing of it was believed here; have the bank correct what it states, and refund the payer there if one Pix was meant for this payment"
+                "the Pix pays the other payment, and was not applied here; have the bank correct its report; if a Pix was meant for this payment, refund its payer there"
             }
         }
     }

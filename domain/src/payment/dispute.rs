@@ -195,11 +195,12 @@ impl Draft {
         let pairs = done
             .flat_map(|refund| self.payment.open_chargebacks().map(move |chargeback| (refund, chargeback)));
         let of = |(refund, chargeback): (&Refund, &Chargeback)| {
-            let taken_back = chargeback.amount.map_or_else(|| "all".to_owned(), |amount| amount.to_string());
+            let taken_back =
+                chargeback.amount.map_or_else(|| "the whole amount".to_owned(), |amount| amount.to_string());
             Discrepancy {
                 kind: DiscrepancyKind::RefundedAndChargedBack,
                 detail: format!(
-                    "refund {} of {} was done, and chargeback {} took {taken_back} back",
+                    "refund {} of {} was done, and chargeback {} took back {taken_back}",
                     refund.id, refund.amount, chargeback.id
                 ),
                 stated: "",

@@ -156,7 +156,8 @@ impl Draft {
         if is_overdue && operation.call.inquiries >= INQUIRIES_BEFORE_REPORT {
             let verb = operation.kind.verb();
             let inquiries = operation.call.inquiries;
-            let detail = format!("the acquirer was asked {inquiries} times what became of a {verb}");
+            let detail =
+                format!("the acquirer was asked {inquiries} times for the outcome of a {verb} operation");
             self.outcome_is_unknown(detail, Some(operation.id.to_string()));
         }
     }

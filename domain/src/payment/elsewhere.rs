@@ -117,7 +117,7 @@ impl Draft {
             return;
         }
         if self.clock().ms_since(sent_at) > ASKED_FOR_MS {
-            let detail = format!("{acquirer} did not tell whether it has a charge too");
+            let detail = format!("{acquirer} did not report whether it also has a charge");
             self.outcome_is_unknown(detail, Some(format!("charge at {acquirer}")));
             return;
         }
@@ -174,7 +174,7 @@ impl Draft {
         let taken: Vec<_> = held.filter(|second| second.holds != Holding::Code).collect();
         for SecondCharge { id, holds, .. } in taken {
             let detail = format!(
-                "a charge of the payment at {acquirer}, {id}, {holds}, and is not given back while it is open whether the last one counts"
+                "a charge of the payment at {acquirer}, {id}, {holds}, and is not given back until it is known whether the last charge counts"
             );
             let kind = DiscrepancyKind::SecondCharge;
             self.discrepancies.push(Discrepancy { kind, detail, stated: "", about: Some(id) });

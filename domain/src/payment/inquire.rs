@@ -97,7 +97,7 @@ impl Draft {
     /// Schedules the next inquiry about the last charge, then sends one now.
     pub(super) fn inquire_about_charge(&mut self, acquirer: AcquirerName, inquiries: u32) {
         if inquiries >= MANY_INQUIRIES && !self.may_be_under_review() {
-            let detail = format!("{acquirer} was asked {inquiries} times what became of the charge");
+            let detail = format!("{acquirer} was asked {inquiries} times for the outcome of the charge");
             self.outcome_is_unknown(detail, None);
         }
         if let Some(attempt) = self.payment.state.attempts.last() {
@@ -150,7 +150,8 @@ impl Draft {
         about: Option<String>,
     ) {
         if inquiring.is_some_and(|inquiring| inquiring.for_ms >= OPEN_FOR_LONG_MS) {
-            let detail = format!("the acquirer wants fewer calls, and never told what became of a {verb}");
+            let detail =
+                format!("the acquirer asks for fewer calls, and has not reported the outcome of a {verb}");
             self.outcome_is_unknown(detail, about);
         }
     }

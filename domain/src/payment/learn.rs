@@ -106,7 +106,7 @@ impl Draft {
             Fact::Concluded => self.learn_concluded()?,
             Fact::PaidToOthers { id } => {
                 let detail =
-                    format!("{id} came in under another key, and the payment is {}", self.payment.status());
+                    format!("{id} was paid to another key, and the payment is {}", self.payment.status());
                 let kind = DiscrepancyKind::ForeignCharge;
                 let about = Some(id);
                 return Err(Discrepancy { kind, detail, stated: "", about });
@@ -118,7 +118,7 @@ impl Draft {
             Fact::SecondCharge(second) => self.learn_second_charge(second)?,
             Fact::PixCodeMissing => {
                 let detail =
-                    "the slip was made without a PIX code, and can be paid by its bar code".to_owned();
+                    "the boleto was registered without a PIX code; it can be paid by its bar code".to_owned();
                 let kind = DiscrepancyKind::PixCodeMissing;
                 let about = Some("code".into());
                 return Err(Discrepancy { kind, detail, stated: "", about });
@@ -191,7 +191,10 @@ impl Draft {
         };
         Discrepancy {
             kind,
-            detail: format!("authorised under {}, but the payment is {status}", approval.authorization_code),
+            detail: format!(
+                "authorised with code {}, but the payment is {status}",
+                approval.authorization_code
+            ),
             stated: "",
             about: Some(approval.authorization_code.clone()),
         }
@@ -265,7 +268,9 @@ impl Draft {
         let asked = self.payment.order.amount;
         Err(Discrepancy {
             kind: DiscrepancyKind::AmountMismatch,
-            detail: format!("the acquirer takes no more money for a payment of {asked}, which did not come"),
+            detail: format!(
+                "the acquirer accepts no more money for a payment of {asked}, but shows none that came in"
+            ),
             stated: "",
             about: Some("concluded".into()),
         })
@@ -307,7 +312,7 @@ impl Draft {
             return Ok(());
         }
         let detail = format!(
-            "money came in, and the answer does not state how much of {}; the payment is {}",
+            "the answer does not state how much money came in for a payment of {}; the payment is {}",
             self.payment.order.amount,
             self.payment.status()
         );

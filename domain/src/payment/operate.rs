@@ -77,7 +77,7 @@ impl Draft {
     fn late_void_refused(&mut self, why: &str) {
         self.discrepancies.push(Discrepancy {
             kind: DiscrepancyKind::LateAuthorization,
-            detail: format!("it was authorised too late, and its void was refused: {why}"),
+            detail: format!("the authorisation came too late, and its void was refused: {why}"),
             stated: "not voided",
             about: Some("void".into()),
         });

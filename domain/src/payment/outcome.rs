@@ -35,7 +35,10 @@ impl Draft {
             }
             (OperationState::Processing | OperationState::Done | OperationState::Refused, _) => return,
         };
-        let what = format!("a {} that an operator resolved otherwise was {said}", operation.kind.verb());
+        let what = format!(
+            "a {} operation was {said} although an operator had recorded otherwise",
+            operation.kind.verb()
+        );
         self.contradicted(&what, said, Some(id.to_string()));
     }
 
@@ -187,11 +190,17 @@ impl Draft {
                 self.operation_call(id, CallChange::NotFound(self.clock().plus_ms(ms)));
             }
             NotFound::Believed if operation.call.is_taken() => {
-                let what = format!("the acquirer took a {}, and does not know it", operation.kind.verb());
+                let what = format!(
+                    "the acquirer accepted a {} operation and now does not know it",
+                    operation.kind.verb()
+                );
                 self.contradicted(&what, "taken, and unknown there", Some(id.to_string()));
             }
             NotFound::Believed if operation.contradicted => {
-                let what = format!("the acquirer's sums tell nothing of a {}", operation.kind.verb());
+                let what = format!(
+                    "the acquirer's sums do not show the outcome of a {} operation",
+                    operation.kind.verb()
+                );
                 self.contradicted(&what, SUMS_DO_NOT_FIT, Some(id.to_string()));
             }
             NotFound::Believed if operation.call.refusal.is_some() => {
@@ -202,7 +211,7 @@ impl Draft {
             }
             NotFound::Believed if operation.is_too_old_to_send(self.clock()) => {
                 let what = format!(
-                    "a {} was sent for a day, and the acquirer does not know it",
+                    "Quita has been sending a {} operation for a day, and the acquirer does not know it",
                     operation.kind.verb()
                 );
                 self.outcome_is_unknown(what, Some(id.to_string()));

@@ -54,7 +54,7 @@ impl Draft {
             return;
         }
         let detail = format!(
-            "Pix {pix} was stated for this payment and belongs to payment {other}; this one is {}",
+            "Pix {pix} was reported for this payment, but belongs to payment {other}; this payment is {}",
             self.payment.status()
         );
         let kind = DiscrepancyKind::PixTaken;

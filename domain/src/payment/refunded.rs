@@ -45,7 +45,7 @@ impl Draft {
             return Err(self.payment.too_early("refunded", Some(id)));
         }
         if amount > left || amount == Money::ZERO {
-            let detail = format!("refund {id} of {amount}, but {left} is left");
+            let detail = format!("refund {id} is of {amount}, but {left} is left to refund");
             let kind = DiscrepancyKind::RefundExceedsPaid;
             let about = Some(id);
             return Err(Discrepancy { kind, detail, stated: "", about });
@@ -81,7 +81,8 @@ impl Draft {
         let left = state.refundable_amount();
         let amount = state.refunds.iter().find(|refund| refund.id == id).map(|refund| refund.amount);
         if amount.is_some_and(|amount| amount > left) {
-            let detail = format!("refund {id} was done after it was refused, but {left} is left");
+            let detail =
+                format!("refund {id} was done after it had been refused, but only {left} is left to refund");
             let kind = DiscrepancyKind::RefundExceedsPaid;
             let about = Some(id.to_owned());
             return Err(Discrepancy { kind, detail, stated: "after all", about });

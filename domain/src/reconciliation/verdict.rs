@@ -210,7 +210,7 @@ impl StoredLine {
                 format!("{what} ({place}): {} is {here} here, and {there} there", field.as_str())
             }
             LineFinding::MissingThere => format!("{what} is known here, and {source} does not list it"),
-            LineFinding::UnknownHere => format!("{what} ({place}), and no payment here is meant"),
+            LineFinding::UnknownHere => format!("{what} ({place}) belongs to no payment here"),
         }
     }
 
@@ -287,8 +287,8 @@ impl ReconciliationKind {
     pub const fn advice(self) -> &'static str {
         match self {
             Self::StatusDiffers => {
-                "ask the acquirer again; if it still denies what its list has, send it both, and refund the payer there if the \
-                 merchant gave nothing for the money"
+                "ask the acquirer again; if it still denies what its list has, send it both; refund the payer there if the \
+                 merchant delivered nothing for the money"
             }
             Self::AmountDiffers => {
                 "compare with the acquirer's statement; refund the payer there, or settle the difference with the merchant"
@@ -297,14 +297,14 @@ impl ReconciliationKind {
                 "the payment was paid by another movement: refund this one at the acquirer"
             }
             Self::MissingThere => {
-                "ask the acquirer again, and look for the money in the account's statement before anything more is given for it"
+                "ask the acquirer again, and look for the money in the account's statement before anything more is delivered for it"
             }
             Self::UnknownHere => {
-                "find out at the acquirer who was to be paid; if it was nobody, refund it there"
+                "find out from the acquirer who should have been paid; if nobody, refund the money there"
             }
             Self::ListNotCompared => {
-                "see why the acquirer does not hand out its list (quita doctor); it is tried again by itself, and what is \
-                 compared then needs nobody"
+                "find out why the acquirer does not provide its list (quita doctor); Quita retries by itself, and nobody has to \
+                 act once the list is compared"
             }
         }
     }
@@ -324,7 +324,7 @@ pub fn list_not_compared(
         kind: kind.as_str().into(),
         transaction_id: None,
         acquirer: Some(acquirer.clone()),
-        detail: format!("the list of {source} of {day} is not compared: {why}"),
+        detail: format!("the list of {source} for {day} could not be compared: {why}"),
         advice: kind.advice().into(),
         reported_at: now,
         resolution: None,

@@ -47,7 +47,7 @@ impl CallbackConfig {
         let mut headers: Vec<_> = table.texts("webhook-headers");
         for (name, value) in &headers {
             if HeaderName::try_from(name.as_str()).is_err() || HeaderValue::try_from(value).is_err() {
-                table.refuse(&format!("webhook-headers.{name}"), "it is no header");
+                table.refuse(&format!("webhook-headers.{name}"), "it is not a valid header");
             }
         }
         let is_own = |name: &str, own: &[(String, String)]| {
@@ -91,7 +91,7 @@ fn registration(table: &mut AcquirerTable<'_>, surroundings: &Surroundings<'_>) 
     {
         table.refuse(
             "webhook",
-            "a bank calls back at https alone; set an https public-url, or webhook = \"off\"",
+            "a bank calls back only over https; set an https public-url, or webhook = \"off\"",
         );
     }
     registration.unwrap_or(if is_https { CallbackRegistration::Register } else { CallbackRegistration::Off })

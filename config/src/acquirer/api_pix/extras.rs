@@ -102,7 +102,7 @@ pub(super) fn headers(table: &mut AcquirerTable<'_>, dialect: &Dialect, fillings
     for Template { name, text, .. } in &templates.0 {
         let is_header = HeaderName::try_from(name.as_str()).is_ok() && HeaderValue::try_from(text).is_ok();
         if !is_header || OURS.contains(&name.to_ascii_lowercase().as_str()) {
-            table.refuse(&format!("headers.{name}"), "it is no header that may be added to a call");
+            table.refuse(&format!("headers.{name}"), "this header may not be added to calls");
         }
     }
     templates

@@ -55,7 +55,7 @@ pub(super) fn read(
         table.refuse("token-url", &missing_host(address::form(surroundings.environment), mode));
     }
     if client_id.is_none() && !table.contains("client-id") {
-        table.refuse("client-id", "it is missing; allowed is the id of the client that the bank gave");
+        table.refuse("client-id", "it is missing; allowed: the client id that the bank assigned");
     }
     let client_secret = match form {
         TokenForm::FormNoSecret => None,
@@ -63,7 +63,7 @@ pub(super) fn read(
             Some(table.required_secret("client-secret", SECRET_FORM, secret))
         }
     };
-    let scope = table.optional("scope", "scopes, separated by blanks", scope);
+    let scope = table.optional("scope", "scopes, separated by spaces", scope);
     Some(TokenSettings::ClientCredentials {
         url: url?,
         form,

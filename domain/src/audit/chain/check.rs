@@ -84,20 +84,24 @@ impl fmt::Display for ChainFault {
             Self::Missing { first, last } => write!(f, "entries {first} to {last} are missing"),
             Self::NoHead => f.write_str("the record of the log's end is missing"),
             Self::WrongHead => {
-                f.write_str("the record of the log's end was changed or put back to an earlier one")
+                f.write_str("the record of the log's end was changed or rolled back to an earlier one")
             }
-            Self::NotContinued(place) => write!(f, "the log does not go on from {place}"),
+            Self::NotContinued(place) => write!(f, "the log no longer continues from {place}"),
             Self::Unaccounted { part, first, last } if first == last => {
-                write!(f, "entry {first} says no more {}, and no entry accounts for that", words_for(*part))
+                write!(
+                    f,
+                    "entry {first} no longer states {}, and no entry accounts for that",
+                    words_for(*part)
+                )
             }
             Self::Unaccounted { part, first, last } => {
                 let part = words_for(*part);
-                write!(f, "entries {first} to {last} say no more {part}, and no entry accounts for that")
+                write!(f, "entries {first} to {last} no longer state {part}, and no entry accounts for that")
             }
             Self::CutFound { sequence, seen } => {
                 write!(
                     f,
-                    "entry {sequence} tells that the log did not go on from {seen}, which a node had seen"
+                    "entry {sequence} reports that the log no longer continued from {seen}, which a node had seen"
                 )
             }
         }
