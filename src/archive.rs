@@ -37,10 +37,8 @@ impl ArchiveRunner {
         clock: Arc<dyn Clock>,
         registry: &Registry,
     ) -> prometheus::Result<Self> {
-        let archived = IntCounter::new(
-            "quita_payments_archived_total",
-            "Payments that this process archived because nothing more is expected of them",
-        )?;
+        let archived =
+            IntCounter::new("quita_payments_archived_total", "Finished payments that this process archived")?;
         registry.register(Box::new(archived.clone()))?;
         let archive = config
             .archive_after
@@ -59,11 +57,11 @@ impl ArchiveRunner {
         match archive.archive_due(|archived| self.archived.inc_by(archived)).await {
             Ok(0) => Ok(()),
             Ok(archived) => {
-                tracing::info!(archived, "payments were archived of which nothing more is expected");
+                tracing::info!(archived, "finished payments were archived");
                 Ok(())
             }
             Err(error) => {
-                tracing::warn!(%error, "finished payments could not be archived; it is tried again");
+                tracing::warn!(%error, "finished payments could not be archived; this will be retried");
                 Err(error.to_string())
             }
         }

@@ -40,7 +40,7 @@ impl fmt::Display for BuildInfo {
 /// Fails if another metric has its name.
 pub(crate) fn register(registry: &Registry) -> Result<(), prometheus::Error> {
     let build = build_info();
-    let help = "1 for the build that runs: its version, its commit if that is known, and the number of its stored form";
+    let help = "1 for the running build: its version, its commit if known, and the number of its stored form";
     let info = IntGaugeVec::new(Opts::new("quita_build_info", help), &["version", "commit", "stored_form"])?;
     let form = build.stored_form.to_string();
     info.with_label_values(&[build.version, build.commit.unwrap_or_default(), &form]).set(1);

@@ -92,7 +92,7 @@ impl LastLines {
         let Some(Reason { outcome, detail }) = self.news(address.clone(), reason, Instant::now()) else {
             return;
         };
-        tracing::info!(server.address = address, outcome, detail, "a receiver did not take a webhook");
+        tracing::info!(server.address = address, outcome, detail, "a receiver did not accept a webhook");
     }
 
     /// Returns the reason if it should be logged.

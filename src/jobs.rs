@@ -286,7 +286,7 @@ async fn run_once<P: Into<Pass>>(name: JobName, run: &mut impl AsyncFnMut() -> P
             tracing::warn!(
                 job = name.as_str(),
                 running_for_s = name.may_take().as_secs(),
-                "a background job takes much longer than it should; it runs on"
+                "a background job is taking much longer than it should; it keeps running"
             );
             // Not aborted: the run may be in the middle of writes, and operators see that it takes too long.
             running.await
@@ -294,7 +294,7 @@ async fn run_once<P: Into<Pass>>(name: JobName, run: &mut impl AsyncFnMut() -> P
     };
     ended.map(Into::into).unwrap_or_else(|panic| {
         let why = text_of(&*panic);
-        tracing::error!(job = name.as_str(), why, "a background job panicked; it goes on at its next time");
+        tracing::error!(job = name.as_str(), why, "a background job panicked; it will run again");
         Pass::from(Err(format!("panicked: {why}")))
     })
 }

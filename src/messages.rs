@@ -50,7 +50,7 @@ const LASTS_MS: u64 = 60_000;
 pub(crate) struct MessageRunner {
     notifier: Notifier,
     service: WatchedService,
-    /// Operators as last read, for times when the store is away.
+    /// Operators as last read, for times when the store is unavailable.
     operators: Vec<Operator>,
     outage: OutageReport,
 }
@@ -105,19 +105,19 @@ impl MessageRunner {
             if round.now.ms_since(away.since) >= LASTS_MS {
                 self.outage.report(&away, &self.operators, &self.notifier).await;
             }
-            return Err(String::from("the store is away"));
+            return Err(String::from("the store is unavailable"));
         }
         let Self { notifier, service, operators, .. } = self;
         let to_operators = async {
             let reported = report_to_operators(notifier, service, operators, &round).await;
             reported.map_err(|error| {
-                tracing::debug!(%error, "news for operators could not be read; the next look tries again");
+                tracing::debug!(%error, "news for operators could not be read; the next round will retry");
                 error.to_string()
             })
         };
         let to_owners = async {
             notifier.report_to_owners(&round).await.map_err(|error| {
-                tracing::debug!(%error, "news for owners could not be read; the next look tries again");
+                tracing::debug!(%error, "news for owners could not be read; the next round will retry");
                 error.to_string()
             })
         };

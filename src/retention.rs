@@ -51,7 +51,7 @@ impl RetentionRunner {
     ) -> prometheus::Result<Self> {
         let erased = IntCounter::new(
             "quita_payers_erased_total",
-            "Payments whose payer was erased because it was kept for as long as it may be",
+            "Payments whose payer was erased at the end of the retention period",
         )?;
         registry.register(Box::new(erased.clone()))?;
         let retention = config.retain_personal_data.map(|kept_for| {
@@ -72,12 +72,12 @@ impl RetentionRunner {
         match retention.erase_due(|erased| self.erased.inc_by(erased)).await {
             Ok(ErasureTally { erased: 0, left: 0, .. }) => Pass::from(Ok(())),
             Ok(ErasureTally { erased, left, .. }) => {
-                tracing::info!(erased, left, "payers were erased that were kept for long enough");
+                tracing::info!(erased, left, "payers were erased at the end of their retention period");
                 // The rest can't be read and stays due, so the usual schedule would retry it every 15 seconds forever.
                 if left > 0 { Pass::again_in(Ok(()), LOOK_AGAIN_AFTER) } else { Pass::from(Ok(())) }
             }
             Err(error) => {
-                tracing::warn!(%error, "payers that were kept for long enough could not be erased; it is tried again");
+                tracing::warn!(%error, "payers at the end of their retention period could not be erased; this will be retried");
                 Pass::from(Err(error.to_string()))
             }
         }
@@ -87,7 +87,7 @@ impl RetentionRunner {
 /// Removes payments whose payers were erased, by this or another process, from this process's memory.
 pub(crate) async fn follow_erasures(follower: &mut ErasureFollower) -> JobOutcome {
     follower.follow().await.map(drop).map_err(|denied| {
-        tracing::debug!(%denied, "payers that were erased could not be forgotten; it is tried again");
+        tracing::debug!(%denied, "erased payers could not be removed from memory; this will be retried");
         denied.to_string()
     })
 }

@@ -111,7 +111,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     core.jobs.stop();
     // The job stores them every 15 seconds, so otherwise the last ones would be lost at each restart.
     if tokio::time::timeout(LAST_WRITE_WITHIN, store_last_uses(&edge)).await.is_err() {
-        tracing::debug!("when keys were last used could not be stored in time");
+        tracing::debug!("the times at which keys were last used could not be stored in time");
     }
     recorders.stop(LAST_WRITE_WITHIN).await;
     let node = core.system.operators();
@@ -119,7 +119,9 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     core.system.stop().await;
     let has_left = matches!(tokio::time::timeout(LAST_WRITE_WITHIN, node.leave()).await, Ok(Ok(())));
     if !has_left && matches!(config.store, StoreUrl::Mongo(_)) {
-        tracing::warn!("the other nodes could not be told that this one has stopped: they show it as lost");
+        tracing::warn!(
+            "the other nodes could not be notified that this one has stopped: they will show it as lost"
+        );
     }
     resources.traces.stop().await;
     tracing::info!("the service has stopped");
@@ -132,7 +134,7 @@ fn announce_missing_acquirers(config: &Config) {
     if config.environment == Environment::Production && !missing.is_empty() {
         tracing::warn!(
             methods = missing.join(", "),
-            "no acquirer takes these methods of live keys: such payments are refused with method_unavailable"
+            "no acquirer takes these methods for live keys: such payments are refused with method_unavailable"
         );
     }
 }

@@ -113,11 +113,11 @@ pub(crate) async fn open_to_serve(
     if opened.is_new() {
         let store = url.clone().with_whole_path();
         match environment {
-            Environment::Development => tracing::info!(%store, "a new, empty store was made"),
+            Environment::Development => tracing::info!(%store, "a new, empty store was created"),
             Environment::Production => tracing::warn!(
                 %store,
-                "a new, empty store was made: if there are payments already, stop the service, and look whether the option \
-                 store is right and its volume is there"
+                "a new, empty store was created: if there are payments already, stop the service, and check that the \
+                 option store is right and its volume is mounted"
             ),
         }
     }

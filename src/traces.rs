@@ -15,7 +15,7 @@ impl Traces {
     /// Starts recording if there is a collector. Counts the spans.
     pub(crate) fn start(config: &Config, registry: &Registry) -> anyhow::Result<Self> {
         let Some(otlp) = &config.otlp else { return Ok(Self(None)) };
-        let help = "Spans of traces, by whether the collector has them or they were lost";
+        let help = "Trace spans, by whether they were exported or lost";
         let spans = IntCounterVec::new(Opts::new("quita_trace_spans_total", help), &["outcome"])?;
         registry.register(Box::new(spans.clone()))?;
         let [exported, lost] = ["exported", "lost"].map(|outcome| spans.with_label_values(&[outcome]));
@@ -41,7 +41,7 @@ impl Traces {
         let Some(tracer) = self.0 else { return };
         // `stop` blocks its thread, but the tasks on this one must continue until they end.
         if let Err(error) = tokio::task::spawn_blocking(move || tracer.stop()).await {
-            tracing::error!(%error, "the last traces were not sent");
+            tracing::error!(%error, "the last traces could not be sent");
         }
     }
 }

@@ -321,7 +321,7 @@ impl Payments {
     /// Asks the store for an answer now. Its state, and with it [`Self::readiness`], takes the result into account.
     pub async fn probe_store(&self) {
         if let Err(error) = self.system.books.store.ping().await {
-            tracing::debug!(%error, "the store did not answer a check of readiness");
+            tracing::debug!(%error, "the store did not answer a readiness check");
         }
     }
 

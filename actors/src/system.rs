@@ -185,7 +185,7 @@ impl ActorSystem {
         for arbiter in self.arbiters {
             arbiter.stop();
             if let Err(panic) = arbiter.join() {
-                tracing::error!(?panic, "a thread of actors ended with a panic");
+                tracing::error!(?panic, "a thread that runs actors panicked");
             }
         }
     }

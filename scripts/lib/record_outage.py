@@ -40,17 +40,17 @@ tests:
         exp_alerts:
           - exp_labels: {{ severity: critical, job: quita, instance: "recorded:9090" }}
             exp_annotations:
-              summary: The store of recorded:9090 is away
+              summary: "The store of recorded:9090 is unavailable"
               description: >-
-                It has answered nothing, or taken no writes, for more than a minute: merchants are answered 503, and
-                nothing is sent to an acquirer.
+                It has not answered, or has accepted no writes, for more than a minute: merchants get 503, and nothing
+                is sent to an acquirer.
               runbook_url: docs/ops/RUNBOOK.md#quitastorefailing
       - alertname: QuitaNotReady
         eval_time: {firing}s
         exp_alerts:
           - exp_labels: {{ severity: critical, job: quita, instance: "recorded:9090" }}
             exp_annotations:
-              summary: Quita on recorded:9090 takes no payments
+              summary: "Quita on recorded:9090 is not ready to take payments"
               description: >-
                 /health/ready has not answered 200 for a minute. Its answer says which part is at fault.
               runbook_url: docs/ops/RUNBOOK.md#quitanotready

@@ -129,7 +129,7 @@ impl Audit {
         if let Err((entry, error)) = self.append(initiator, draft).await {
             tracing::error!(
                 %error, id = %entry.id, at = %entry.at, action = entry.action.as_str(), merchant = ?entry.merchant,
-                "a change was made, and its entry of the audit log could not be stored"
+                "a change was made, but its audit log entry could not be stored"
             );
         }
     }

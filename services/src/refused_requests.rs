@@ -92,7 +92,7 @@ impl LoggedLines {
         let has_room = self.all.count(&()).is_ok();
         let was_full = self.is_full.swap(!has_room, Ordering::Relaxed);
         if !has_room && !was_full {
-            tracing::warn!("{}; quita_requests_refused_total has all of it", self.more);
+            tracing::warn!("{}; quita_requests_refused_total counts all of them", self.more);
         }
         has_room
     }
@@ -111,8 +111,8 @@ impl Default for RefusedRequests {
     fn default() -> Self {
         Self {
             counter: None,
-            keys: LoggedLines::new("more is refused of API keys than is told one by one"),
-            origins: LoggedLines::new("more pages may not send cards than are told one by one"),
+            keys: LoggedLines::new("too many refusals of API keys to log each one"),
+            origins: LoggedLines::new("too many refusals of pages that send cards to log each one"),
         }
     }
 }
@@ -123,7 +123,7 @@ impl RefusedRequests {
     /// # Errors
     /// Fails if another metric has its name.
     pub fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
-        let help = "Requests that were refused because of who asks, by reason";
+        let help = "Requests refused because of the caller, by reason";
         let counter = IntCounterVec::new(Opts::new("quita_requests_refused_total", help), &["why"])?;
         // Created with zero, because an alert does not see an increase in a series that did not exist.
         for why in RefusedRequest::ALL {
@@ -152,7 +152,7 @@ impl RefusedRequests {
     pub fn count_page(&self, why: RefusedRequest, door: &'static str) {
         self.count(why);
         if self.keys.is_due(&format!("{door} {}", why.as_str())) {
-            tracing::warn!(door, why = why.as_str(), "requests of somebody in a console are refused");
+            tracing::warn!(door, why = why.as_str(), "requests in a console are refused");
         }
     }
 

@@ -25,8 +25,8 @@ const MAX_RACES: usize = 8;
 pub enum SecretKeyError {
     /// The store works with a key that this process does not hold.
     #[error(
-        "the store works with the secret key {current}, and this process was given {}: if this was no change of keys, \
-         give it that one instead; else add that key to QUITA_SECRET_KEY or secret-key-file, a line for each key, behind \
+        "the store uses the secret key {current}, but this process was given {}: if the keys were not changed on purpose, \
+         give it that one instead; otherwise add that key to QUITA_SECRET_KEY or secret-key-file, one key a line, after \
          the newest one",
         listed(.held)
     )]
@@ -38,8 +38,8 @@ pub enum SecretKeyError {
     },
     /// The store works with the public key of development, with which this process may open and not seal.
     #[error(
-        "the store works with the public key of development, and this process was given {}: start the service with that \
-         one first, which moves the store to it, or do this without a key",
+        "the store uses the public key of development, but this process was given {}: start the service with that key \
+         first, which moves the store to it, or do this without a key",
         listed(.held)
     )]
     StillPublic {

@@ -73,8 +73,10 @@ impl ReportedAges {
         }
         match age {
             Age::Good => tracing::info!(%acquirer, %until, "our certificate for an acquirer was renewed"),
-            Age::EndsSoon => tracing::warn!(%acquirer, %until, "our certificate for an acquirer ends soon"),
-            Age::Ended => tracing::warn!(%acquirer, %until, "our certificate for an acquirer has ended"),
+            Age::EndsSoon => {
+                tracing::warn!(%acquirer, %until, "our certificate for an acquirer expires soon")
+            }
+            Age::Ended => tracing::warn!(%acquirer, %until, "our certificate for an acquirer has expired"),
         }
         true
     }

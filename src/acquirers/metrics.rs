@@ -29,21 +29,21 @@ impl LinkMetrics {
         let gauge = |name: &str, help: &str| IntGaugeVec::new(Opts::new(name, help), &["acquirer"]);
         let requests = Opts::new(
             "quita_acquirer_token_requests_total",
-            "Requests for a token of access, by how they ended: granted, refused, failed",
+            "Access token requests, by outcome: granted, refused, failed",
         );
         let metrics = Self {
             links,
             certificate: gauge(
                 "quita_acquirer_certificate_expires_timestamp_seconds",
-                "When our certificate for this acquirer ends",
+                "Expiry of our certificate for this acquirer",
             )?,
             token: gauge(
                 "quita_acquirer_token_expires_timestamp_seconds",
-                "When the token of access to this acquirer ends that is in use",
+                "Expiry of the access token in use for this acquirer",
             )?,
             registered: gauge(
                 "quita_acquirer_callback_registered",
-                "Whether this acquirer calls us back, where this service has to tell it so",
+                "1 if this acquirer calls us back, where this service registers the address",
             )?,
             requests: IntCounterVec::new(requests, &["acquirer", "outcome"])?,
         };

@@ -46,7 +46,7 @@ impl Registrations {
         }
         let wait = self.wait;
         self.wait = wait.saturating_mul(2).min(LONGEST_WAIT);
-        let failure = format!("{} banks could not be told where to call back", self.links.len());
+        let failure = format!("our callback address could not be registered at {} banks", self.links.len());
         Pass::again_in(Err(failure), wait)
     }
 }
@@ -56,22 +56,24 @@ async fn is_to_be_tried_again(link: &Link, wait: Duration) -> bool {
     let acquirer = link.config().spec.name;
     match outcome {
         RegistrationOutcome::Off => {}
-        RegistrationOutcome::Known => tracing::debug!(%acquirer, "the bank knows where to call back"),
-        RegistrationOutcome::Registered => tracing::info!(%acquirer, "the bank was told where to call back"),
+        RegistrationOutcome::Known => tracing::debug!(%acquirer, "the bank already has our callback address"),
+        RegistrationOutcome::Registered => {
+            tracing::info!(%acquirer, "our callback address was registered at the bank")
+        }
         RegistrationOutcome::Replaced(host) => {
             tracing::warn!(
-                %acquirer, host, "the bank was told where to call back, in place of another address"
+                %acquirer, host, "our callback address was registered at the bank in place of another one"
             );
         }
         RegistrationOutcome::Foreign(host) => {
             tracing::warn!(
                 %acquirer, host,
-                "the bank calls another address back, which is left so; webhook = \"replace\" takes its place"
+                "the bank has another callback address, which is left in place; webhook = \"replace\" replaces it"
             );
         }
         RegistrationOutcome::Failed(why) => {
             let wait_s = wait.as_secs();
-            tracing::warn!(%acquirer, why, wait_s, "the bank can't be told where to call back; it is tried again");
+            tracing::warn!(%acquirer, why, wait_s, "our callback address could not be registered at the bank; this will be retried");
             // Only failures are retried. A foreign address is its owner's decision, and stays until somebody decides
             // otherwise.
             return true;

@@ -66,7 +66,7 @@ impl ReloadMetrics {
     /// # Errors
     /// Fails if another metric has its name.
     pub(crate) fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
-        let help = "Readings of the configuration after SIGHUP, by outcome: applied, refused, unchanged";
+        let help = "Configuration reloads after SIGHUP, by outcome: applied, refused, unchanged";
         let reloads = IntCounterVec::new(Opts::new("quita_config_reloads_total", help), &["outcome"])?;
         registry.register(Box::new(reloads.clone()))?;
         for outcome in ReloadOutcome::ALL {
@@ -96,19 +96,19 @@ impl Reload {
             Ok(Ok(config)) => self.take(&config),
             Ok(Err(ConfigError(problems))) => {
                 for problem in problems {
-                    tracing::error!(%problem, "the configuration is refused, and everything stays as it was");
+                    tracing::error!(%problem, "the configuration is refused, and nothing changes");
                 }
                 ReloadOutcome::Refused
             }
             Err(error) => {
-                tracing::error!(%error, "the configuration can't be read, and everything stays as it was");
+                tracing::error!(%error, "the configuration can't be read, and nothing changes");
                 ReloadOutcome::Refused
             }
         };
         self.metrics.0.with_label_values(&[outcome.as_str()]).inc();
         match outcome {
             ReloadOutcome::Applied | ReloadOutcome::Unchanged => {
-                tracing::info!(outcome = outcome.as_str(), "the configuration was read anew");
+                tracing::info!(outcome = outcome.as_str(), "the configuration was reloaded");
             }
             // Each reason has been logged at ERROR.
             ReloadOutcome::Refused => {}
@@ -126,13 +126,13 @@ impl Reload {
         for link in &self.links {
             let running = link.config();
             let Some(wanted) = find(config, &running.spec.name) else {
-                wants_restart(&running.spec.name, "", "it is not configured any more");
+                wants_restart(&running.spec.name, "", "it is no longer configured");
                 continue;
             };
             match Change::between(link, &running, wanted) {
                 Ok(change) => changes.extend(change),
                 Err(error) => {
-                    tracing::error!(%error, "the configuration is refused, and everything stays as it was");
+                    tracing::error!(%error, "the configuration is refused, and nothing changes");
                     return ReloadOutcome::Refused;
                 }
             }
@@ -146,7 +146,7 @@ impl Reload {
         if !options.is_empty() {
             tracing::warn!(
                 options = options.join(", "),
-                "options besides those of acquirers have changed: they are taken at the next start"
+                "options other than those of acquirers have changed: they take effect at the next start"
             );
         }
         // Compared with the routes in use rather than with those at startup, because an earlier reload may have changed
@@ -157,7 +157,7 @@ impl Reload {
         }
         self.apply(changes);
         if has_other_routes {
-            tracing::info!(version = %routes.version(), "routes are taken");
+            tracing::info!(version = %routes.version(), "new routes are in effect");
             self.operators.route_by(routes);
         }
         ReloadOutcome::Applied
@@ -168,8 +168,8 @@ impl Reload {
         let Some(current) = self.keyring.missing_in(&config.secret_keys) else { return true };
         tracing::error!(
             %current,
-            "the store works with a secret key that is not among the new ones, so the next start would fail: the \
-             configuration is refused, and everything stays as it was. Put that key back, behind the newest one"
+            "the store uses a secret key that is not among the new ones, so the next start would fail: the \
+             configuration is refused, and nothing changes. Put that key back, after the newest one"
         );
         false
     }
@@ -193,14 +193,14 @@ impl Reload {
         for finding in route::findings(routes, &running) {
             match finding.gravity() {
                 Gravity::Doubtful => {
-                    tracing::warn!(%finding, "a doubtful route among the acquirers that run")
+                    tracing::warn!(%finding, "a questionable route for the running acquirers")
                 }
                 Gravity::Wrong => {
                     is_wrong = true;
                     tracing::error!(
                         %finding,
-                        "routes do not fit the acquirers that run, which only a restart changes: the \
-                         configuration is refused, and everything stays as it was"
+                        "the routes do not fit the running acquirers, which only a restart changes: the configuration \
+                         is refused, and nothing changes"
                     );
                 }
             }
@@ -214,11 +214,11 @@ impl Reload {
         for Change { link, acquirer, standing, prepared } in changes {
             if let Some(Standing { priority, weight }) = standing {
                 link.note_standing(priority, weight);
-                tracing::info!(%acquirer, priority, weight, "priority and weight are taken");
+                tracing::info!(%acquirer, priority, weight, "new priority and weight are in effect");
             }
             if let Some(prepared) = prepared {
                 link.take(prepared, &site);
-                tracing::info!(%acquirer, "secrets and certificates are taken");
+                tracing::info!(%acquirer, "new secrets and certificates are in effect");
             }
         }
     }
@@ -273,7 +273,7 @@ fn is_read_again(key: &str) -> bool {
 fn wants_restart(acquirer: &AcquirerName, keys: &str, what: &str) {
     tracing::warn!(
         %acquirer, keys, what,
-        "an acquirer of the configuration stays as it was until the next start"
+        "changes to an acquirer take effect only at the next start"
     );
 }
 

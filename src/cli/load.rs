@@ -293,11 +293,12 @@ fn worst_reason(report: &LoadReport) -> String {
         "The service broke a promise.".into()
     } else if lasts {
         let unjudged = report.verdicts.get(Verdict::Unjudged.as_str()).copied().unwrap_or(0);
-        let away = if is_store_away { "The service's store was away" } else { "The service went away" };
+        let away =
+            if is_store_away { "The service's store was unavailable" } else { "The service went away" };
         format!("{away} during the run: {unjudged} of {} payments were not judged.", report.payments)
     } else if !report.absences.is_empty() {
-        let away = if is_store_away { "The service's store" } else { "The service" };
-        format!("{away} was away for part of the run.")
+        let away = if is_store_away { "The service's store was unavailable" } else { "The service was away" };
+        format!("{away} for part of the run.")
     } else {
         // The list starts with the cause of the others.
         report.shortfalls.first().map_or_else(

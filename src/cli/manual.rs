@@ -82,5 +82,5 @@ fn unknown(within: &Command, name: &str) -> Failure {
     let known: Vec<_> = within.get_subcommands().map(Command::get_name).collect();
     let within = within.get_bin_name().unwrap_or_else(|| within.get_name());
     let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-    Failure::usage(format!("{within} has no command {}; known are {known}", output::printable(name)))
+    Failure::usage(format!("{within} has no command {}; known: {known}", output::printable(name)))
 }

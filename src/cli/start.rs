@@ -15,7 +15,7 @@ pub(super) async fn run(flags: ServiceFlags) -> Result<(), Failure> {
     telemetry::start(log).map_err(Failure::failed)?;
     start(flags).await.inspect_err(|failure| match log.format {
         LogFormat::Human => {}
-        LogFormat::Json => tracing::error!(error = %failure, "the service can't start, or can't go on"),
+        LogFormat::Json => tracing::error!(error = %failure, "the service can't start or can't continue"),
     })
 }
 
@@ -27,11 +27,11 @@ async fn start(flags: ServiceFlags) -> Result<(), Failure> {
     let config = Config::from_settings(flags.settings())?;
     config.refuse_unsafe()?;
     let BuildInfo { version, commit, .. } = build_info();
-    tracing::info!(version, commit, "the service starts");
+    tracing::info!(version, commit, "the service is starting");
     if config.environment == Environment::Production
         && let Err(error) = core_dumps::forbid_reading()
     {
-        tracing::warn!(%error, "others on this machine may read what is in memory");
+        tracing::warn!(%error, "other programs on this machine may read this process's memory");
     }
     for warning in &config.warnings {
         tracing::warn!("{warning}");

@@ -236,7 +236,7 @@ impl Upgrade {
         loop {
             match ask().await {
                 Err(StoreError::Unavailable(why)) if Instant::now() < deadline => {
-                    output::note(&format!("The store is out of reach ({why}): trying again."));
+                    output::note(&format!("The store is unavailable ({why}): trying again."));
                     sleep(ASK_AGAIN).await;
                 }
                 answered => return Ok(answered?),

@@ -30,18 +30,18 @@ impl JobMetrics {
         let succeeded_at = IntGaugeVec::new(
             Opts::new(
                 "quita_job_last_success_timestamp_seconds",
-                "End of the newest run of a background job that succeeded",
+                "End of the last successful run of a background job",
             ),
             &[LABEL],
         )?;
         let failures = IntCounterVec::new(
-            Opts::new("quita_job_failures_total", "Runs of background jobs that failed"),
+            Opts::new("quita_job_failures_total", "Failed runs of background jobs"),
             &[LABEL],
         )?;
         let failing = IntGaugeVec::new(
             Opts::new(
                 "quita_job_failing",
-                "1 while the newest run of a background job failed, or takes much longer than it should",
+                "1 while the last run of a background job has failed, or the current one takes much longer than it should",
             ),
             &[LABEL],
         )?;

@@ -45,7 +45,7 @@ async fn a_job_runs_in_its_rhythm_until_it_is_stopped() {
 async fn a_run_that_fails_or_panics_is_shown_and_the_job_goes_on() {
     tokio::time::pause();
     let (jobs, _) = counting(|run| match run {
-        1 => Err(String::from("the store is away")),
+        1 => Err(String::from("the store is unavailable")),
         2 => panic!("a defect"),
         _ => Ok(()),
     });
@@ -57,7 +57,10 @@ async fn a_run_that_fails_or_panics_is_shown_and_the_job_goes_on() {
         sleep(EVERY).await;
     }
     let text = |text: &str| Some(text.to_owned());
-    assert_eq!(seen, [(text("the store is away"), 1, 1), (text("panicked: a defect"), 2, 2), (None, 3, 2)]);
+    assert_eq!(
+        seen,
+        [(text("the store is unavailable"), 1, 1), (text("panicked: a defect"), 2, 2), (None, 3, 2)]
+    );
     jobs.stop();
 }
 
@@ -81,7 +84,7 @@ async fn minutes_of_hourly(hours: u32, outcome: impl Fn(usize) -> JobOutcome + '
 
 #[actix_web::test]
 async fn an_hourly_job_that_failed_is_repeated_after_a_minute_and_then_ever_more_rarely() {
-    let away = |_| Err(String::from("the store is away"));
+    let away = |_| Err(String::from("the store is unavailable"));
     assert_eq!(minutes_of_hourly(5, away).await, [0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
 }
 

@@ -47,10 +47,10 @@ impl Sealing {
             return Pass::from(Ok(()));
         };
         if needs_a_person(&error) {
-            tracing::error!(%error, "secrets of the store are readable still; sealing them is tried again");
+            tracing::error!(%error, "some secrets in the store are still readable; sealing them will be retried");
             Pass::again_in(Err(error.to_string()), SEAL_AGAIN_AFTER)
         } else {
-            tracing::warn!(%error, "secrets of the store may be readable still; sealing them is tried again");
+            tracing::warn!(%error, "some secrets in the store may still be readable; sealing them will be retried");
             Pass::again_in(Err(error.to_string()), TRY_STORE_AGAIN_AFTER)
         }
     }
@@ -76,7 +76,7 @@ async fn seal_unprotected(strongbox: &Strongbox) -> Result<(), SecretKeyError> {
         let moved = strongbox.move_page(Which::Unprotected, place.as_ref(), PAGE).await?;
         sealed = sealed.saturating_add(moved.sealed);
         for Unmoved { application: (merchant, name), why } in moved.unmoved {
-            tracing::error!(%merchant, application = %name, %why, "a webhook secret is readable still");
+            tracing::error!(%merchant, application = %name, %why, "a webhook secret is still readable");
         }
         place = moved.next;
         if place.is_none() {
@@ -89,7 +89,7 @@ async fn seal_unprotected(strongbox: &Strongbox) -> Result<(), SecretKeyError> {
     if sealed > 0 || is_audit_key_moved {
         // The old ciphertext or clear text remains in the write-ahead log until the log is emptied.
         strongbox.forget_replaced().await?;
-        tracing::info!(sealed, "secrets that were readable in the store are encrypted now");
+        tracing::info!(sealed, "secrets that were readable in the store are now encrypted");
     }
     Ok(())
 }
@@ -116,7 +116,7 @@ async fn seal_unprotected_of_people(strongbox: &Strongbox) -> Result<u64, Secret
 fn log_readable(moved: &MovedPeople) {
     // A person's address must not appear in a log.
     for UnmovedPerson { why, .. } in &moved.unmoved {
-        tracing::error!(%why, "a secret of somebody is readable still");
+        tracing::error!(%why, "a person's secret is still readable");
     }
 }
 
@@ -140,11 +140,11 @@ impl CurrentKey {
         match &followed {
             Ok(current) => {
                 if std::mem::take(&mut self.is_missing) {
-                    tracing::info!(%current, "this node has the secret key of the store again");
+                    tracing::info!(%current, "this node has the store's secret key again");
                 }
             }
             Err(SecretKeyError::Store(error)) => {
-                tracing::debug!(%error, "the store does not say with which secret key it works");
+                tracing::debug!(%error, "which secret key the store uses could not be read");
             }
             Err(error) => {
                 // The job runs every two seconds, so one line at the change is enough.

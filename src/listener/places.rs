@@ -70,9 +70,9 @@ impl ConnectionMetrics {
     /// # Errors
     /// Fails if they are already registered.
     pub(crate) fn register(registry: &Registry) -> prometheus::Result<Self> {
-        let open = Opts::new("quita_connections", "Connections that are open");
+        let open = Opts::new("quita_connections", "Open connections");
         let refused =
-            Opts::new("quita_connections_refused_total", "Connections that were cut: there were too many");
+            Opts::new("quita_connections_refused_total", "Connections closed because there were too many");
         let metrics = Self {
             open: IntGaugeVec::new(open, &["listener"])?,
             refused: IntCounterVec::new(refused, &["listener"])?,
@@ -162,7 +162,7 @@ impl Shared {
         let all = taken.all;
         tracing::warn!(
             listener, %from, connections.of_address = own, connections.all = all,
-            "connections are refused: there are too many; a proxy wants behind-proxy"
+            "connections are refused because there are too many; if a proxy is in front, set behind-proxy"
         );
     }
 }

@@ -45,7 +45,7 @@ impl ByMail {
                 self.metrics.failed.inc();
                 let before = self.replace_failure(Some(error.to_string()));
                 if before.is_none() {
-                    tracing::warn!(%error, "a message by e-mail could not be sent; it is tried again");
+                    tracing::warn!(%error, "a message by e-mail could not be sent; it will be retried");
                 } else {
                     tracing::debug!(%error, "a message by e-mail could still not be sent");
                 }

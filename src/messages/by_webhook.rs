@@ -66,7 +66,7 @@ impl ByWebhook {
         let secret = match self.webhooks.secret(message.person) {
             Ok(secret) => secret?,
             Err(error) => {
-                tracing::error!(%error, "a message by webhook could not be signed; it is tried again");
+                tracing::error!(%error, "a message by webhook could not be signed; it will be retried");
                 return None;
             }
         };
@@ -85,7 +85,7 @@ impl ByWebhook {
             server.address = receiver,
             status = attempt.status,
             error = attempt.error,
-            "a message by webhook was not taken"
+            "a message by webhook was not accepted"
         );
     }
 }

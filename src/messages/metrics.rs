@@ -14,7 +14,7 @@ impl MessageMetrics {
     /// # Errors
     /// Fails if another metric has its name.
     pub(super) fn of_mails(registry: &Registry) -> prometheus::Result<Self> {
-        let help = "Messages by e-mail, by whether the server took them";
+        let help = "Messages by e-mail, by whether the server accepted them";
         Self::register(Opts::new("quita_mails_total", help), registry)
     }
 
@@ -23,7 +23,7 @@ impl MessageMetrics {
     /// # Errors
     /// Fails if another metric has its name.
     pub(super) fn of_webhooks(registry: &Registry) -> prometheus::Result<Self> {
-        let help = "Messages by webhook, by whether the receiver took them";
+        let help = "Messages by webhook, by whether the receiver accepted them";
         Self::register(Opts::new("quita_message_webhooks_total", help), registry)
     }
 

@@ -271,7 +271,7 @@ impl Notifier {
                 return;
             }
             if let Err(error) = self.report_one_by_webhook(&person, &digest, round).await {
-                tracing::debug!(%error, "a message by webhook could not be claimed or noted");
+                tracing::debug!(%error, "a message by webhook could not be claimed or recorded");
             }
         };
         stream::iter(messages).for_each_concurrent(WEBHOOKS_AT_ONCE, report).await;

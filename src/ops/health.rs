@@ -138,7 +138,7 @@ impl ReadyMetric {
     /// # Errors
     /// Fails if another metric has its name.
     pub(crate) fn register(payments: Payments, registry: &Registry) -> Result<(), prometheus::Error> {
-        let help = "1 while this node takes payments, as /health/ready answers it, 0 while it does not";
+        let help = "1 while this node takes payments, as /health/ready reports, 0 otherwise";
         registry.register(Box::new(Self { payments, gauge: IntGauge::new("quita_ready", help)? }))
     }
 }

@@ -29,16 +29,16 @@ struct ProcessMetrics {
 /// Fails if another metric has one of their names.
 pub(crate) fn register(registry: &Registry) -> Result<(), prometheus::Error> {
     registry.register(Box::new(ProcessMetrics {
-        cpu: Counter::new(
-            "process_cpu_seconds_total",
-            "Processor time, in user mode and in the system, in seconds",
+        cpu: Counter::new("process_cpu_seconds_total", "User and system CPU time, in seconds")?,
+        open_files: Gauge::new("process_open_fds", "Open file descriptors")?,
+        most_files: Gauge::new("process_max_fds", "Maximum number of open file descriptors")?,
+        memory: Gauge::new("process_resident_memory_bytes", "Resident memory, in bytes")?,
+        address_space: Gauge::new("process_virtual_memory_bytes", "Virtual memory, in bytes")?,
+        threads: Gauge::new("process_threads", "Operating system threads")?,
+        started: Gauge::new(
+            "process_start_time_seconds",
+            "Start time of the process, in seconds since the Unix epoch",
         )?,
-        open_files: Gauge::new("process_open_fds", "File descriptors that are open")?,
-        most_files: Gauge::new("process_max_fds", "File descriptors that may be open")?,
-        memory: Gauge::new("process_resident_memory_bytes", "Memory that is resident, in bytes")?,
-        address_space: Gauge::new("process_virtual_memory_bytes", "Address space in use, in bytes")?,
-        threads: Gauge::new("process_threads", "Threads of the operating system")?,
-        started: Gauge::new("process_start_time_seconds", "When the process started, in seconds since 1970")?,
     }))
 }
 
@@ -87,7 +87,7 @@ impl Collector for ProcessMetrics {
 
     fn collect(&self) -> Vec<MetricFamily> {
         if let Err(error) = self.refresh() {
-            tracing::debug!(%error, "the figures of this process can't be read");
+            tracing::debug!(%error, "the metrics of this process could not be read");
         }
         self.all().into_iter().flat_map(Collector::collect).collect()
     }

@@ -133,7 +133,7 @@ impl Background {
 /// Stores the times at which API keys were last used.
 pub(super) async fn store_last_uses(edge: &Edge) -> JobOutcome {
     edge.verifier.store_last_uses().await.map(drop).map_err(|error| {
-        tracing::debug!(%error, "when keys were last used could not be stored; it is done later");
+        tracing::debug!(%error, "the times at which keys were last used could not be stored; this will be retried");
         error.to_string()
     })
 }
@@ -141,7 +141,7 @@ pub(super) async fn store_last_uses(edge: &Edge) -> JobOutcome {
 /// Disables accounts that are not used.
 async fn disable_inactive(inactive: &InactiveAccounts) -> JobOutcome {
     inactive.look().await.map_err(|error| {
-        tracing::warn!(%error, "accounts that nobody uses could not be looked for; it is done later");
+        tracing::warn!(%error, "unused accounts could not be looked for; this will be retried");
         error.to_string()
     })
 }
@@ -149,7 +149,7 @@ async fn disable_inactive(inactive: &InactiveAccounts) -> JobOutcome {
 /// Counts the API keys that expire soon.
 async fn count_ending_keys(ending: &EndingKeys) -> JobOutcome {
     ending.count().await.map_err(|error| {
-        tracing::debug!(%error, "the keys that end soon could not be counted; it is done later");
+        tracing::debug!(%error, "keys that expire soon could not be counted; this will be retried");
         error.to_string()
     })
 }

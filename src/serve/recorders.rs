@@ -42,11 +42,11 @@ impl Recorders {
         // see it.
         self.refused.stop();
         if tokio::time::timeout(within, self.counting).await.is_err() {
-            tracing::warn!("who was not let in could not be noted in time");
+            tracing::warn!("refused sign-ins could not be recorded in time");
         }
         self.watch_is_over.notify_one();
         if tokio::time::timeout(within, self.watching).await.is_err() {
-            tracing::warn!("the last entries of the audit log could not be told in time");
+            tracing::warn!("the last entries of the audit log could not be logged in time");
         }
     }
 }

@@ -136,7 +136,7 @@ fn allow_open_files() -> u64 {
         tracing::warn!(
             allowed,
             enough = open_files::ENOUGH,
-            "few files may be open: many clients at once are refused"
+            "the limit on open files is low: many simultaneous clients would be refused"
         );
     }
     allowed

@@ -69,11 +69,11 @@ pub(super) async fn serve(
             ended = &mut ops => return ended?,
         }
     }
-    tracing::info!(within_s = within.as_secs(), "stopping: what was accepted is finished");
+    tracing::info!(within_s = within.as_secs(), "stopping: accepted requests are being finished");
     // Live pages never end by themselves, so a graceful stop would wait for them until its time limit.
     end_streams();
     if tokio::time::timeout(within, api_handle.stop(true)).await.is_err() {
-        tracing::warn!("some connections did not end in time");
+        tracing::warn!("some connections did not close in time");
         api_handle.stop(false).await;
     }
     // The operators' listener ends last: health and metrics are still answered during the stop.

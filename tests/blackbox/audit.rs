@@ -84,7 +84,7 @@ fn a_log_that_was_put_back_whole_is_found_by_who_kept_its_end() {
     assert_eq!(after, before + 1);
     meddler.restore(&saved);
     clean(&app.quita(&VERIFY));
-    let told = format!("does not go on from {later}");
+    let told = format!("no longer continues from {later}");
     check_told(&app.quita(&[&VERIFY[..], &["--continues", &later]].concat()), &told);
 }
 

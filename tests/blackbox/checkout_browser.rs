@@ -73,7 +73,7 @@ fn a_payer_is_told_mistakes_and_a_decline_and_pays_with_another_card() {
     assert_eq!(browser.value("#cc-number"), "4000 0000 0000 9995", "nothing typed is lost");
     let code = "const field = document.getElementById('cc-csc'); return [field.getAttribute('aria-invalid'), \
         document.getElementById(field.getAttribute('aria-describedby')).textContent.slice(0, 24)]";
-    assert_eq!(browser.script(code), json!(["true", "Write the code: 3 digits"]));
+    assert_eq!(browser.script(code), json!(["true", "Enter the code: 3 digits"]));
     browser.check_accessible("mistakes in a card");
 
     fill_in(&browser, "4000000000009995");
@@ -184,7 +184,7 @@ fn without_scripts_the_card_says_that_it_needs_them() {
     let made = make(&app, &link());
     browser.run_scripts(false);
     browser.go_to(made["url"].as_str().unwrap());
-    browser.wait_for_text("noscript", "switch on JavaScript");
+    browser.wait_for_text("noscript", "enable JavaScript");
     assert_eq!(browser.count("#cc-number"), 0);
     assert!(!browser.is_displayed("#card"));
 }

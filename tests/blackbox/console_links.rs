@@ -169,7 +169,7 @@ fn mistakes_of_the_form_are_all_named_and_nothing_typed_is_lost_but_a_card_numbe
     let page = refused.text();
     assert_eq!(refused.status, 422, "{refused}");
     for part in [
-        "Title: must not hold a card number",
+        "Title: must not contain a card number",
         "Amount: could not be read",
         "Payments: must be from 1 to 10000",
         "Valid for (days): must be a whole number from 1 to 365",

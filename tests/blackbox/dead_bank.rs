@@ -50,14 +50,14 @@ fn a_dead_bank_is_red_until_a_call_works_and_is_logged_once() {
     let link = "<a href=\"/runbook#quitaacquirerdown\">What to do</a>";
     let failing = page.matches("badge-failing").count();
     assert_eq!(page.matches(link).count(), failing, "beside each that fails, and no other: {page}");
-    assert_eq!(lines_with(&app, "an acquirer fails: its last calls were lost"), 1);
-    assert_eq!(lines_with(&app, "an acquirer answers again"), 0);
+    assert_eq!(lines_with(&app, "an acquirer is failing: its last calls were lost"), 1);
+    assert_eq!(lines_with(&app, "an acquirer is answering again"), 0);
     wires[0].mend();
     eventually(PATIENCE, "a call works again", || {
         client.create(&pix(10_000));
         (bank(&app)["state"] == "healthy").then_some(())
     });
-    assert_eq!(lines_with(&app, "an acquirer answers again"), 1);
+    assert_eq!(lines_with(&app, "an acquirer is answering again"), 1);
 }
 
 #[test]
@@ -70,7 +70,12 @@ fn the_first_lost_call_of_a_bank_that_never_answered_is_logged_as_one_call() {
     let client = app.client_with(&app.create_key(&["--merchant", "shop", "--mode", "live"]));
     client.post("/pay/payments", &pix(10_000));
     eventually(PATIENCE, "it is shown to fail", || (bank(&app)["state"] == "failing").then_some(()));
-    assert_eq!(lines_with(&app, "an acquirer fails: its last call was lost, and others"), 1, "{}", app.log());
+    assert_eq!(
+        lines_with(&app, "an acquirer is failing: its last call was lost, and others"),
+        1,
+        "{}",
+        app.log()
+    );
     assert_eq!(lines_with(&app, "its last calls were lost"), 0);
 }
 
@@ -121,11 +126,12 @@ fn a_bank_that_answers_no_inquiry_is_red_after_a_minute_although_nothing_new_is_
     assert!(page.contains("badge-failing"), "{page}");
     assert!(page.contains(" · 2 charges and operations"), "beside more calls of any kind: {page}");
     eventually(PATIENCE, "the log has it", || {
-        (lines_with(&app, "an acquirer fails: its last calls were lost, and none was") == 1).then_some(())
+        (lines_with(&app, "an acquirer is failing: its last calls were lost, and none has") == 1)
+            .then_some(())
     });
     faults(0);
     eventually(LOST_FOR_LONG * 4, "an inquiry is answered", || {
-        (lines_with(&app, "an acquirer answers again") == 1).then_some(())
+        (lines_with(&app, "an acquirer is answering again") == 1).then_some(())
     });
     assert_eq!((&bank(&app)["state"], &bank(&app)["failingSince"]), (&"healthy".into(), &Value::Null));
 }

@@ -316,7 +316,7 @@ fn what_was_kept_for_long_enough_is_erased_by_the_service() {
     let metrics = app.ops().get("/metrics").text();
     assert!(metrics.contains("quita_payers_erased_total 1"), "{metrics}");
     eventually(PATIENCE, "the log tells how many", || {
-        app.log().contains("payers were erased that were kept for long enough").then_some(())
+        app.log().contains("payers were erased at the end of their retention period").then_some(())
     });
 }
 

@@ -63,13 +63,13 @@ fn a_missing_or_wrong_key_is_401_with_a_challenge() {
     let foreign = "Bearer sk_test_4eC39HqLyjWDarjtT1zdp7dc";
     let mistyped = "Bearer qk_test_nobody_nothing";
     for (header, kind) in [
-        (None, "there is no Authorization header"),
-        (Some("Bearer"), "must be Bearer and the key"),
-        (Some("Bearer "), "must be Bearer and the key"),
-        (Some(mistyped), "is unknown, has ended or was revoked"),
+        (None, "the Authorization header is missing"),
+        (Some("Bearer"), "must be the word Bearer and the key"),
+        (Some("Bearer "), "must be the word Bearer and the key"),
+        (Some(mistyped), "is unknown, expired or revoked"),
         (Some(foreign), "begin with qk_test_ or qk_live_"),
-        (Some(&*basic), "must be Bearer and the key"),
-        (Some(&*key), "must be Bearer and the key"),
+        (Some(&*basic), "must be the word Bearer and the key"),
+        (Some(&*key), "must be the word Bearer and the key"),
     ] {
         let headers: Vec<_> = header.map(|value| ("Authorization", value)).into_iter().collect();
         for path in

@@ -96,7 +96,7 @@ fn a_mail_server_that_takes_nothing_is_a_failed_job_on_the_operators_home() {
     });
     assert!(operator.page("/jobs").contains("could not be sent"));
     let lines =
-        app.log().lines().filter(|line| line.contains("could not be sent; it is tried again")).count();
+        app.log().lines().filter(|line| line.contains("could not be sent; it will be retried")).count();
     assert_eq!(lines, 1, "{}", app.log());
 }
 

@@ -153,7 +153,7 @@ fn what_auditors_are_refused_is_counted() {
     let metrics = app.ops().get("/metrics").text();
     assert!(metrics.contains("quita_requests_refused_total{why=\"role\"} 3"), "{metrics}");
     assert!(metrics.contains("quita_requests_refused_total{why=\"foreign_form\"} 1"), "{metrics}");
-    let told = app.log().lines().filter(|line| line.contains("requests of somebody in a console")).count();
+    let told = app.log().lines().filter(|line| line.contains("requests in a console")).count();
     assert_eq!(told, 2, "one line for each reason: {}", app.log());
 }
 

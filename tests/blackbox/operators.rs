@@ -28,7 +28,7 @@ fn readiness_and_the_first_line_of_the_log_name_the_build() {
     let log = app.log();
     let first = log.lines().find(|line| line.starts_with('{')).unwrap();
     let first: Value = serde_json::from_str(first).unwrap();
-    assert_eq!(first["message"], "the service starts", "{first:#}");
+    assert_eq!(first["message"], "the service is starting", "{first:#}");
     assert_eq!((&first["version"], &first["commit"]), (&ready["version"], &ready["commit"]), "{first:#}");
 }
 

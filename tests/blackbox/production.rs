@@ -22,7 +22,7 @@ fn production() -> TestApp {
 #[test]
 fn methods_of_live_keys_that_no_acquirer_takes_are_warned_of_at_the_start() {
     let app = production();
-    let warning = "no acquirer takes these methods of live keys: such payments are refused";
+    let warning = "no acquirer takes these methods for live keys: such payments are refused";
     assert!(app.log().contains(warning), "{}", app.log());
     assert!(app.log().contains(r#""methods":"pix, boleto, credit_card""#), "{}", app.log());
     assert!(!TestApp::new().log().contains(warning), "nobody expects money in development");

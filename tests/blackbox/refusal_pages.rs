@@ -144,7 +144,7 @@ fn while_the_store_is_away_payers_read_what_to_do_and_programs_the_code() {
     let client = outage.app.client_without_key();
     let words = Words {
         portuguese: "Se você já pagou, não pague de novo",
-        english: "If you have paid already, do not pay again",
+        english: "If you have already paid, do not pay again",
     };
     for path in &paths {
         let page = check_page(&client, path, 503, words);

@@ -34,7 +34,7 @@ fn what_is_no_request_is_a_line_of_the_log_with_what_to_do() {
     let bytes = b"GET /pay/payments?externalReference=pedido 1 HTTP/1.1\r\nHost: a\r\n\r\n";
     let refused = exchange(app.address(), bytes).unwrap();
     let body = refused.expect_error(400, "unreadable_request");
-    assert!(body["message"].as_str().unwrap().contains("without blanks"), "{body}");
+    assert!(body["message"].as_str().unwrap().contains("without spaces"), "{body}");
     let told = line(&app, body["requestId"].as_str().unwrap()).expect("there is a line");
     assert!(told.contains("unreadable_request") && !told.contains("pedido"), "{told}");
 }
@@ -71,12 +71,12 @@ fn a_request_with_a_key_that_has_ended_is_seen_by_its_merchant_only() {
     let shown = app.client_with(&app.create_key(&["--merchant", "shop"])).get("/pay/requests").expect(200);
     let shown = &shown["data"][0];
     assert_eq!((&shown["requestId"], &shown["code"]), (&refused["requestId"], &json!("unauthorized")));
-    assert_eq!((&shown["message"], &shown["keyId"]), (&json!("this key was revoked"), &json!(id)));
+    assert_eq!((&shown["message"], &shown["keyId"]), (&json!("this key has been revoked"), &json!(id)));
     let wrong = format!("{}x", &key[..key.len() - 1]);
     app.client_with(&wrong).get("/pay/payments").expect(401);
     let shown = app.client_with(&app.create_key(&["--merchant", "shop"])).get("/pay/requests").expect(200);
     assert!(
-        shown["data"].as_array().unwrap().iter().all(|one| one["message"] == "this key was revoked"),
+        shown["data"].as_array().unwrap().iter().all(|one| one["message"] == "this key has been revoked"),
         "whoever lacks the secret may be anybody: {shown}"
     );
 }
@@ -159,7 +159,7 @@ fn many_refusals_of_a_publishable_key_hide_none_of_a_secret_key() {
         page.get("/pay/payments").expect_error(401, "unauthorized");
     }
     let shown = requests();
-    assert_eq!((shown.len(), &shown[0]["message"]), (101, &json!("this key was revoked")));
+    assert_eq!((shown.len(), &shown[0]["message"]), (101, &json!("this key has been revoked")));
     assert_eq!(shown[100]["requestId"], refused["requestId"]);
 }
 

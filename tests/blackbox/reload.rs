@@ -104,7 +104,7 @@ fn what_waits_for_a_restart_is_told_by_name() {
     let line = |told: &str| log.lines().find(|line| line.contains(told)).unwrap_or_else(|| panic!("{log}"));
     let acquirers = line("other keys of it have changed");
     assert!(acquirers.contains("max-amount, min-amount") && !acquirers.contains("priority"), "{acquirers}");
-    let options = line("options besides those of acquirers");
+    let options = line("options other than those of acquirers");
     assert!(options.contains("idle-after, max-installments"), "{options}");
     assert!(!options.contains("rate-limit"), "{options}");
 }
@@ -121,9 +121,9 @@ fn secret_keys_that_cannot_serve_the_store_are_refused_before_the_next_start_is(
     files.write("key", new);
     hang_up(&app, "refused");
     let log = app.log();
-    let line = log.lines().find(|line| line.contains("works with a secret key")).expect(&log);
+    let line = log.lines().find(|line| line.contains("uses a secret key")).expect(&log);
     assert!(line.contains("\"level\":\"ERROR\""), "{line}");
-    assert!(!log.contains("the configuration was read anew"), "{log}");
+    assert!(!log.contains("the configuration was reloaded"), "{log}");
     files.write("key", &format!("{new}\n{old}"));
     hang_up(&app, "unchanged");
 }
@@ -275,7 +275,7 @@ fn an_acquirer_that_open_payments_need_is_missed_until_it_is_configured_again() 
     assert!(!home(&app).contains("quitaroutemissing"), "nothing needed it yet");
     app.client().post_once(&cancel, "withdrawn", &json!({})).expect_error(503, "outcome_unknown");
     assert_eq!(metric(&app, series), Some(1));
-    assert!(app.log().contains("open payments need an acquirer that is not configured here any more"));
+    assert!(app.log().contains("open payments need an acquirer that is no longer configured here"));
     for page in [home(&app), Visitor::operator(&app).page("/acquirers")] {
         assert!(page.contains("/runbook#quitaroutemissing"), "{page}");
     }

@@ -119,12 +119,12 @@ fn a_service_without_the_key_of_its_store_does_not_start_and_says_which_is_missi
     let refused = app.program(&arguments).env(VARIABLE, NEW).run();
     assert_eq!(refused.code, Some(2), "a restart mends nothing: {refused:?}");
     for part in
-        ["the store works with the secret key", "if this was no change of keys", "behind the newest one"]
+        ["the store uses the secret key", "if the keys were not changed on purpose", "after the newest one"]
     {
         assert!(refused.stderr.contains(part), "{part}: {refused:?}");
     }
     let doctor = app.program(&["doctor"]).env(VARIABLE, NEW).run();
-    assert!(doctor.said().contains("the store works with the secret key"), "{doctor:?}");
+    assert!(doctor.said().contains("the store uses the secret key"), "{doctor:?}");
     let shown = app.program(&["secrets", "show", "--merchant", "shop"]).env(VARIABLE, NEW).run();
     assert!(shown.code == Some(1) && shown.stderr.contains("add that key"), "{shown:?}");
     app.restart();
@@ -137,7 +137,7 @@ fn a_command_with_another_key_changes_nothing_of_a_service_on_the_public_one() {
     let secret = app.secret();
     let rotated = app.program(&["secrets", "rotate", "--merchant", "shop"]).env(VARIABLE, NEW).run();
     assert_eq!(rotated.code, Some(1), "{rotated:?}");
-    for part in ["the public key of development", "start the service with that one first", "without a key"] {
+    for part in ["the public key of development", "start the service with that key first", "without a key"] {
         assert!(rotated.stderr.contains(part), "{part}: {rotated:?}");
     }
     let address = app.program(&["secrets", "notification", "sandbox"]).env(VARIABLE, NEW).run();
@@ -231,7 +231,7 @@ fn a_store_of_development_is_taken_along_to_a_key_of_its_own() {
     assert_eq!(app.secret(), secret);
     // By then nothing is sealed with the key that everybody knows.
     eventually(PATIENCE, "the secrets are sealed anew", || {
-        app.log().contains("are encrypted now").then_some(())
+        app.log().contains("are now encrypted").then_some(())
     });
     let known = "quita-development-key-known-to-everybody";
     let program = Program::new(app.directory(), ["secrets", "show", "--merchant", "shop"]);

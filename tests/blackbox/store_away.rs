@@ -90,7 +90,7 @@ fn an_outage_is_counted_and_logged_once_although_nobody_asks_for_anything() {
     eventually(PATIENCE, "failures are counted on and on", || {
         (failures(&outage, "probe") + failures(&outage, "read") > probes + 2.0).then_some(())
     });
-    let gone = outage.lines_with("the store is away");
+    let gone = outage.lines_with("the store is unavailable: requests");
     assert_eq!(gone.len(), 1, "{gone:#?}");
     assert_eq!((&gone[0]["level"], &gone[0]["trouble"]), (&"ERROR".into(), &"silent".into()));
     assert!(gone[0]["error"].as_str().unwrap().len() < 300, "{gone:#?}");
@@ -108,7 +108,7 @@ fn an_outage_is_counted_and_logged_once_although_nobody_asks_for_anything() {
     assert_eq!(back.len(), 1, "{back:#?}");
     assert_eq!((&back[0]["level"], &back[0]["since"]), (&"INFO".into(), &gone[0]["since"]));
     assert!(back[0]["away_ms"].as_u64().unwrap() >= 6_000, "{back:#?}");
-    assert_eq!(outage.lines_with("the store is away").len(), 1);
+    assert_eq!(outage.lines_with("the store is unavailable: requests").len(), 1);
     outage.app.client().create(&pix(10_027));
 }
 
@@ -131,7 +131,8 @@ fn a_load_test_names_the_store_that_was_away_during_the_run() {
     outage.wait_until_up_is(1.0);
     running.wait(RECOVERS_WITHIN);
     let shown = running.stdout();
-    let finding = "- the store: it was away or failed for some time; calls that failed or were refused: ";
+    let finding =
+        "- the store: it was unavailable or failed for some time; calls that failed or were refused: ";
     assert!(shown.contains(finding), "{shown}");
 }
 

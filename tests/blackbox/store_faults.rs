@@ -307,7 +307,7 @@ fn secrets_are_sealed_when_the_store_is_back_and_its_absence_is_no_error() {
     app.restart_with("QUITA_SECRET_KEY", "a-secret-key-of-its-own-that-is-long-enough");
     // That it logs no error but the absence itself is seen at the end of each test.
     let logged = |text| eventually(PATIENCE, text, || app.log().contains(text).then_some(()));
-    logged("may be readable still");
+    logged("may still be readable");
     block_on(point.heal());
-    logged("are encrypted now");
+    logged("are now encrypted");
 }

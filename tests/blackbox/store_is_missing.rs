@@ -145,7 +145,8 @@ fn a_new_store_is_a_line_of_the_log_once() {
         app.terminate(PATIENCE);
         app.restart();
         let log = app.log();
-        let told: Vec<_> = log.lines().filter(|line| line.contains("a new, empty store was made")).collect();
+        let told: Vec<_> =
+            log.lines().filter(|line| line.contains("a new, empty store was created")).collect();
         let [line] = told[..] else { panic!("{told:#?}") };
         let (place, _) = app.store_url().split_once('?').unwrap_or((app.store_url(), ""));
         let is_named = line.contains(place) && line.contains(&format!("\"level\":\"{level}\""));

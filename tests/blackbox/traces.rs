@@ -276,7 +276,7 @@ fn a_collector_that_is_away_or_hangs_or_refuses_disturbs_nobody() {
         assert_eq!(app.terminate(PATIENCE).code(), Some(0), "{endpoint}");
         assert!(begun.elapsed() < STOPS_WITHIN, "{endpoint}: {:?}", begun.elapsed());
         let log = app.log();
-        let complaints = log.matches("spans of traces were lost").count();
+        let complaints = log.matches("trace spans were lost").count();
         let minutes = usize::try_from(started.elapsed().as_secs() / 60).unwrap();
         assert!(
             (1..=minutes + 2).contains(&complaints),
@@ -312,7 +312,7 @@ fn the_last_spans_are_sent_when_the_service_stops() {
     app.client().create(&pix(10_027));
     assert_eq!(app.terminate(PATIENCE).code(), Some(0));
     assert!(collector.spans().iter().any(|span| span.name == "POST /pay/payments"));
-    assert!(!app.log().contains("spans of traces were lost"));
+    assert!(!app.log().contains("trace spans were lost"));
 }
 
 #[test]

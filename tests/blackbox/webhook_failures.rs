@@ -37,7 +37,10 @@ fn server_that_says(bytes: &'static [u8]) -> String {
 /// Lines of the log about receivers that did not take a webhook.
 fn lines(app: &TestApp) -> Vec<String> {
     let log = app.log();
-    log.lines().filter(|line| line.contains("a receiver did not take a webhook")).map(str::to_owned).collect()
+    log.lines()
+        .filter(|line| line.contains("a receiver did not accept a webhook"))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Creates a payment with this receiver, and returns its first delivery once that was attempted.

@@ -188,8 +188,8 @@ impl<'a> Cob<'a> {
                 transaction.id = %self.query.id,
                 %stated,
                 ours = %begun,
-                "the bank's clock differs from ours, and one of them is off: it says that it made the charge then. Our own \
-                 time is used; quita doctor compares it with others"
+                "the bank's clock and ours differ, so one of them is wrong: stated is the bank's creation time of the \
+                 charge. Our own time is used; quita doctor compares our clock with others"
             );
         }
     }

@@ -247,7 +247,7 @@ pub(super) fn answer(query: &ChargeQuery, sales: &[Sale], reader: Reader<'_>) ->
 /// needs a person.
 fn second(query: &ChargeQuery, sale: &Sale) -> Option<Fact> {
     if statement::is_of_another_order(query, sale) {
-        tracing::warn!(transaction.id = %query.id, cielo.payment_id = %sale.payment_id, "a sale is of another order");
+        tracing::warn!(transaction.id = %query.id, cielo.payment_id = %sale.payment_id, "a sale belongs to another order");
         return None;
     }
     let taken = sale.taken();

@@ -147,10 +147,10 @@ impl LinkStatus {
                 acquirer,
                 outcome = token.as_str(),
                 error = why,
-                "an acquirer gives no token of access: nothing can be sent to it when the one in use has ended"
+                "an acquirer grants no access token: nothing can be sent to it once the current one expires"
             );
         } else {
-            tracing::info!(acquirer, "an acquirer gives a token of access again");
+            tracing::info!(acquirer, "an acquirer grants access tokens again");
         }
     }
 }

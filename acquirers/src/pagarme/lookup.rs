@@ -232,7 +232,7 @@ pub(super) fn answer(query: &ChargeQuery, charges: &[Charge], reader: Reader<'_>
 fn second(query: &ChargeQuery, charge: &Charge, reader: Reader<'_>) -> Option<Fact> {
     if statement::is_of_another_order(query, charge) {
         let charge_id = &charge.id;
-        tracing::warn!(transaction.id = %query.id, pagarme.charge_id = %charge_id, "a charge is of another order");
+        tracing::warn!(transaction.id = %query.id, pagarme.charge_id = %charge_id, "a charge belongs to another order");
         return None;
     }
     let taken = charge.taken();

@@ -49,7 +49,7 @@ impl Courier {
     /// Sets the sink to which notices go from now on.
     pub(super) fn connect(&self, sink: Arc<dyn NoticeSink>) {
         if self.sink.set(sink).is_err() {
-            tracing::error!(acquirer = %self.name, "a sandbox is connected once");
+            tracing::error!(acquirer = %self.name, "a sandbox can be connected only once");
         }
     }
 
@@ -93,7 +93,7 @@ impl Courier {
             sleep(Duration::from_millis(wait_ms)).await;
             wait_ms = wait_ms.saturating_mul(2).min(LONGEST_RETRY_MS);
         }
-        tracing::warn!(acquirer = %self.name, transaction.id = %id, step.event, "a notice was given up");
+        tracing::warn!(acquirer = %self.name, transaction.id = %id, step.event, "gave up on a notice");
     }
 
     async fn walk(&self, id: TransactionId, steps: Vec<ScriptStep>) {

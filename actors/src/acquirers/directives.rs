@@ -80,7 +80,7 @@ fn follow(route: &Route, control: Option<&RouteControl>) {
     if route.health.follow(directive, control.map(|control| control.at)) {
         tracing::warn!(
             acquirer = %route.spec().name, method = route.method.label(), directive = directive.as_str(),
-            "an operator's directive for an acquirer holds from now on"
+            "an operator's directive for an acquirer is now in effect"
         );
     }
 }

@@ -28,18 +28,18 @@ impl HealthChange {
         match self {
             Self::Fails { lost: 1, .. } => tracing::warn!(
                 %acquirer, method, lost = 1, error = why,
-                "an acquirer fails: its last call was lost, and others are tried first"
+                "an acquirer is failing: its last call was lost, and others are tried first"
             ),
             Self::Fails { lost, is_tried_last: true } => tracing::warn!(
                 %acquirer, method, lost, error = why,
-                "an acquirer fails: its last calls were lost, and others are tried first"
+                "an acquirer is failing: its last calls were lost, and others are tried first"
             ),
             Self::Fails { lost, is_tried_last: false } => tracing::warn!(
                 %acquirer, method, lost, error = why,
-                "an acquirer fails: its last calls were lost, and none was answered since"
+                "an acquirer is failing: its last calls were lost, and none has been answered since"
             ),
             Self::Answers { after_ms } => {
-                tracing::info!(%acquirer, method, after_ms, "an acquirer answers again");
+                tracing::info!(%acquirer, method, after_ms, "an acquirer is answering again");
             }
         }
     }

@@ -213,7 +213,7 @@ impl InboxActor {
             if let Err(error) = parts.books.store.finish_notices(&ids, parts.clock.now()).await {
                 // They stay due, which is harmless: processing is idempotent.
                 let denied = Denied::StoreUnavailable(error);
-                warn_unless_away!(denied, error = %denied, count = ids.len(), "worked notices could not be finished");
+                warn_unless_away!(denied, error = %denied, count = ids.len(), "processed notices could not be marked as done");
             }
             ids
         };
@@ -287,7 +287,7 @@ async fn bring(parts: &InboxParts, notice: &Notice, tried: u32) -> Worked {
         }
         Err(Denied::NotFound) => put_off(parts, notice, tried, unknown_payment(parts, notice)).await,
         Err(denied) => {
-            warn_unless_away!(denied, notice.id, error = %denied, "a notice could not be worked; it stays due");
+            warn_unless_away!(denied, notice.id, error = %denied, "a notice could not be processed; it stays due");
             Worked::Failed(denied)
         }
     }
@@ -314,7 +314,7 @@ fn once_stored(result: Result<(), StoreError>, notice: &Notice, worked: Worked) 
         Ok(()) => worked,
         Err(error) => {
             let denied = Denied::StoreUnavailable(error);
-            warn_unless_away!(denied, notice.id, error = %denied, "what came of a notice could not be stored; it stays due");
+            warn_unless_away!(denied, notice.id, error = %denied, "the outcome of a notice could not be stored; it stays due");
             Worked::Failed(denied)
         }
     }

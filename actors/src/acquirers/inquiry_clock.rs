@@ -68,7 +68,7 @@ impl InquiryClock {
         if known.len() >= self.capacity && !known.contains_key(&subject) {
             known.retain(|_, inquiries| inquiries.last + FORGOTTEN_AFTER > now);
             if known.len() >= self.capacity {
-                tracing::error!(count = known.len(), "too many outcomes are unknown to remember all of them");
+                tracing::error!(count = known.len(), "too many unknown outcomes to remember them all");
                 return 0;
             }
         }

@@ -46,7 +46,7 @@ impl MissingRoutes {
         tracing::error!(
             acquirer = acquirer.as_str(),
             method = method.label(),
-            "open payments need an acquirer that is not configured here any more: configure it until they have ended"
+            "open payments need an acquirer that is no longer configured here: keep it configured until they have ended"
         );
     }
 

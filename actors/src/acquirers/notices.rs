@@ -35,7 +35,7 @@ pub enum NoticeDenied {
     #[error("there is no such address")]
     NoSuchAddress,
     /// Nothing proves that the provider sent it.
-    #[error("the notice is not authenticated as this acquirer's notices are")]
+    #[error("the notice is not authenticated in the way that this acquirer's notices are")]
     NotAuthentic,
     /// The notice was not stored: the provider has to send it again.
     #[error(transparent)]
@@ -197,7 +197,7 @@ impl Notices {
             // Only the provider's notice reveals a second charge, so the provider has to send it again.
             Recalled::TooMany if route.factory.charge_name().is_some() => return Err(Denied::Interrupted),
             Recalled::TooMany => {
-                tracing::debug!(%acquirer, "too many hints were about nobody: one is dropped");
+                tracing::debug!(%acquirer, "too many hints match no payment: one is dropped");
                 return Ok(None);
             }
             Recalled::Unknown => {}

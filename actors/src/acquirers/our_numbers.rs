@@ -170,7 +170,7 @@ impl OurNumbers {
             if !is_known(number).await {
                 break;
             }
-            tracing::warn!(acquirer = %self.acquirer, number, "the bank knows a number that was never given out: some are passed over");
+            tracing::warn!(acquirer = %self.acquirer, number, "the bank already has a number that was never assigned here: some numbers are skipped");
             self.kept.lock().await.give_up();
         }
         Ok(true)
@@ -245,7 +245,7 @@ impl OurNumbers {
             None => {
                 self.show(self.range.last);
                 self.is_used_up.store(true, Ordering::Relaxed);
-                tracing::warn!(acquirer = %self.acquirer, "no number of our-numbers is left: no boleto goes there");
+                tracing::warn!(acquirer = %self.acquirer, "all numbers of our-numbers are used: the acquirer gets no more boletos");
             }
         }
         Ok(taken)
@@ -269,8 +269,8 @@ impl OurNumbers {
             kind: NUMBERS_LOW.into(),
             transaction_id: None,
             acquirer: Some(self.acquirer.clone()),
-            detail: format!("of the numbers {first}-{end} of boletos, at most {left} are left"),
-            advice: "have the bank give you another range, and widen our-numbers; once it is used up, the acquirer gets no more boletos".into(),
+            detail: format!("at most {left} of the boleto numbers {first}-{end} are left"),
+            advice: "ask the bank for another range, and extend our-numbers; once it is used up, the acquirer gets no more boletos".into(),
             reported_at: self.services.clock.now(),
             resolution: None,
         });

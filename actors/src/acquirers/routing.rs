@@ -269,7 +269,7 @@ impl Routes {
         if self.costs.differ_for_long(acquirer, cost != reckoned) {
             tracing::warn!(
                 %acquirer, %cost, %reckoned, in_a_row = DIFFERENT_IN_A_ROW, transaction.id = %after.id,
-                "an acquirer takes other fees than [[cost]] reckons with: correct its lines"
+                "an acquirer charges fees that differ from its [[cost]] lines: correct them"
             );
         }
     }

@@ -190,7 +190,7 @@ impl<A: Actor> Mailbox<A> {
     {
         let (sender, _) = oneshot::channel();
         if let Err((_, _, why)) = self.pass_on(question, Reply(sender)) {
-            tracing::debug!(?why, message = Q::NAME, "work was not taken; it is due again");
+            tracing::debug!(?why, message = Q::NAME, "work was not accepted; it stays due");
         }
     }
 

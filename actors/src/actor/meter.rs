@@ -64,18 +64,18 @@ impl Vectors {
         let gauge = |name: &str, help: &str| IntGaugeVec::new(Opts::new(name, help), &["actor"]);
         let counter = |name: &str, help: &str| IntCounterVec::new(Opts::new(name, help), &["actor"]);
         let times = |name: &str, help: &str, labels: &[&str]| HistogramVec::new(seconds(name, help), labels);
-        let depth = "Messages that wait in the mailboxes of a kind of actor";
+        let depth = "Messages waiting in the mailboxes of a kind of actor";
         let refused = "Messages refused because a mailbox or queue was full";
-        let taken = "Time an actor takes for a message";
+        let taken = "Time an actor takes to handle a message";
         Ok(Self {
-            live: enter(registry, gauge("quita_actor_live", "Actors that are alive")?)?,
+            live: enter(registry, gauge("quita_actor_live", "Live actors")?)?,
             depth: enter(registry, gauge("quita_actor_mailbox_depth", depth)?)?,
             wait: enter(
                 registry,
                 times("quita_actor_wait_seconds", "Time a message waits in a mailbox", &["actor"])?,
             )?,
             handle: enter(registry, times("quita_actor_handle_seconds", taken, &["actor", "message"])?)?,
-            started: enter(registry, counter("quita_actor_started_total", "Actors that were started")?)?,
+            started: enter(registry, counter("quita_actor_started_total", "Actors started")?)?,
             restarts: enter(
                 registry,
                 counter("quita_actor_restarts_total", "Actors that died and were recreated")?,

@@ -68,7 +68,10 @@ impl Books {
             Ok(Err(error)) => error.to_string(),
             Err(_) => String::from("the store does not answer"),
         };
-        tracing::debug!(why, "tries of a card could not be counted; what was declined goes no further");
+        tracing::debug!(
+            why,
+            "the tries of a card could not be counted; if it is declined, no other acquirer is tried"
+        );
         None
     }
 

@@ -74,8 +74,8 @@ impl FailedReads {
 /// Logs a read that failed while the store is not away.
 pub(super) fn log(error: &StoreError) {
     if is_broken(error) {
-        tracing::error!(%error, "data of the store is damaged: what needs it is answered 503, and the rest goes on");
+        tracing::error!(%error, "data in the store is damaged: requests that need it are answered 503, and everything else continues");
     } else {
-        tracing::warn!(%error, "reads of the store fail while it answers others; this is said once a minute");
+        tracing::warn!(%error, "store reads are failing while other calls succeed; logged once a minute");
     }
 }

@@ -160,10 +160,10 @@ impl StoreState {
         registry: &Registry,
         clock: Arc<dyn Clock>,
     ) -> Result<Arc<Self>, prometheus::Error> {
-        let up = "1 while the store answers and takes writes, 0 while it is away";
+        let up = "1 while the store answers and accepts writes, 0 while it is unavailable";
         let up = enter(registry, IntGauge::new("quita_store_up", up)?)?;
         let failures =
-            "Calls of the store that failed: reads, writes, probes; and what was refused before it answered";
+            "Failed store calls: reads, writes and probes, and calls refused before the store answered";
         let failures = Opts::new("quita_store_failures_total", failures);
         let failures = enter(registry, IntCounterVec::new(failures, &["kind"])?)?;
         up.set(1);
@@ -287,7 +287,7 @@ impl StoreState {
             }
             StoreCall::Read | StoreCall::Probe => inner.reads.failed(began, now),
         }
-        tracing::debug!(%error, kind = kind.label(), count, "a call of the store failed");
+        tracing::debug!(%error, kind = kind.label(), count, "a store call failed");
         self.follow(&mut inner, now, &error.to_string());
         let is_read = kind == StoreCall::Read;
         if is_read && inner.failed_reads.add(now, self.clock.now(), error) && inner.away.is_none() {
@@ -336,12 +336,12 @@ fn log(StoreAway { since, trouble, why }: &StoreAway) {
         // The remedy depends on the cause, which states it.
         tracing::error!(
             %since, trouble = trouble.as_str(),
-            "the store is away: it can't be trusted, and requests are answered 503. {why}"
+            "the store is unavailable: it can't be trusted, and requests are answered 503. {why}"
         );
     } else {
         tracing::error!(
             %since, trouble = trouble.as_str(), error = &**why,
-            "the store is away: requests are answered 503, and nothing that was answered is lost"
+            "the store is unavailable: requests are answered 503, and no acknowledged request is lost"
         );
     }
 }

@@ -62,12 +62,15 @@ impl Commands {
         let answers = join_all(asked).await;
         if answers.iter().any(Result::is_err) {
             tracing::warn!(
-                "not all payments were asked for confirmed events; what is not stored is sent again"
+                "not every payment was asked for its confirmed events; events not stored as delivered will be sent again"
             );
         }
         let count: u64 = answers.into_iter().flatten().sum();
         if count > 0 {
-            tracing::warn!(count, "confirmed events could not be stored as delivered; they are sent again");
+            tracing::warn!(
+                count,
+                "confirmed events could not be stored as delivered; they will be sent again"
+            );
         }
     }
 

@@ -259,7 +259,7 @@ impl Core {
                 Ok(executed) => self.system.exceptions.report_all(&executed),
                 Err(denied) if self.confirmed.is_too_old() => {
                     let unstored = self.confirmed.waiting().len().saturating_add(1);
-                    warn_unless_away!(denied, transaction.id = %self.id, error = %denied, "a confirmation could not be stored; its event is sent again");
+                    warn_unless_away!(denied, transaction.id = %self.id, error = %denied, "a confirmation could not be stored; its event will be sent again");
                     self.confirmed.forget();
                     return u64::try_from(unstored).unwrap_or(u64::MAX);
                 }

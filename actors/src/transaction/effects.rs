@@ -107,7 +107,7 @@ fn report(system: &Arc<SystemParts>, payment: &Payment) {
         }
         let keys = on_their_way.iter().map(|(key, _)| key.clone()).collect();
         if let Err(denied) = system.commands.insist(id, Command::Reported(keys)).await {
-            warn_unless_away!(denied, transaction.id = %id, error = %denied, "a report could not be taken off its payment; it is brought again");
+            warn_unless_away!(denied, transaction.id = %id, error = %denied, "a report could not be removed from its payment; its exception will be stored again");
         }
     }));
 }
@@ -191,7 +191,7 @@ impl Calls {
     async fn make<C: Call>(&self, call: C) -> C::Answer {
         // Nothing has left, so another acquirer may be tried now, or the same one once it is configured again.
         let Some(mailbox) = &self.mailbox else {
-            return C::failed(CallFailure::NotDelivered("the acquirer is not configured any more".into()));
+            return C::failed(CallFailure::NotDelivered("the acquirer is no longer configured".into()));
         };
         let held = call.held();
         mailbox.ask(call).await.unwrap_or_else(|why| {
@@ -211,7 +211,7 @@ impl Calls {
         match result {
             Ok(executed) => self.system.exceptions.report_all(&executed),
             Err(denied) => {
-                warn_unless_away!(denied, error = %denied, source, "an acquirer's answer could not be stored; it will be asked again")
+                warn_unless_away!(denied, error = %denied, source, "an acquirer's answer could not be stored; the acquirer will be asked again")
             }
         }
     }

@@ -90,7 +90,7 @@ impl FrontActor {
                 Some(found.get().mailbox.clone())
             }
             Entry::Occupied(mut dead) => {
-                tracing::error!(transaction.id = %id, "a transaction's actor died; it comes back from the store");
+                tracing::error!(transaction.id = %id, "a transaction's actor died; its payment is reloaded from the store");
                 self.transactions.restarted();
                 // A write of the dead actor may still land, so its successor does not trust its own copy.
                 self.system.books.doubt(id);

@@ -64,7 +64,7 @@ impl<K: Eq + Hash> Backoff<K> {
             // An item that was not retried for this long is no longer due, or was done by another node.
             known.retain(|_, failure| failure.until + LONGEST_WAIT > now);
             if known.len() >= self.capacity {
-                tracing::error!(count = known.len(), "too much fails to remember all of it");
+                tracing::error!(count = known.len(), "too many failures to remember them all");
                 return;
             }
         }

@@ -80,7 +80,7 @@ impl NodeActor {
             {
                 if node.parts.directives.are_known() {
                     let denied = Denied::StoreUnavailable(error);
-                    warn_unless_away!(denied, error = %denied, "the operators' directives could not be read; the last directives hold");
+                    warn_unless_away!(denied, error = %denied, "the operators' directives could not be read; the last known ones stay in effect");
                 } else {
                     tracing::warn!(%error, "the operators' directives could not be read; nothing is sent");
                 }
@@ -99,7 +99,7 @@ impl NodeActor {
         context.spawn(work.into_actor(self).map(|seen, node, _| {
             node.is_telling = false;
             if let Err(error) = seen {
-                tracing::debug!(%error, "this node could not be reported to the others");
+                tracing::debug!(%error, "this node's heartbeat failed");
             }
         }));
     }
@@ -159,7 +159,7 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
     // Only its successor at the address removes it, so that only one node does.
     for dead in news.replaced.iter().filter(|dead| dead.address == parts.node.address) {
         parts.store.remove_node(dead.id).await?;
-        tracing::info!(node.id = %dead.id, address = dead.address, "a node that died was replaced by this one");
+        tracing::info!(node.id = %dead.id, address = dead.address, "this node replaced a dead one");
     }
     Ok(())
 }
@@ -177,15 +177,15 @@ async fn ahead_of_server_ms(parts: &NodeParts) -> Option<i64> {
 
 fn tell(news: &NodeNews) {
     for Node { id, address, seen_at, .. } in &news.lost {
-        tracing::warn!(node.id = %id, address, %seen_at, "another node was lost: it did not stop, and is not seen any more");
+        tracing::warn!(node.id = %id, address, %seen_at, "another node was lost: it never announced a stop, and is no longer seen");
     }
     for Node { id, address, .. } in &news.back {
-        tracing::info!(node.id = %id, address, "a node that was lost is back");
+        tracing::info!(node.id = %id, address, "a lost node is back");
     }
     match news.own_clock {
         Some(ClockNews::Differs { ahead_s }) => tracing::warn!(
             ahead_s,
-            "this node's clock differs from that of the store's server: set the one that is wrong with NTP"
+            "this node's clock differs from that of the store's server: correct the wrong one with NTP"
         ),
         Some(ClockNews::Agrees) => {
             tracing::info!("this node's clock agrees with that of the store's server again");
@@ -198,7 +198,7 @@ fn tell(news: &NodeNews) {
     for (Node { id, address, .. }, clock) in &news.clocks {
         match clock {
             ClockNews::Differs { ahead_s } => {
-                tracing::warn!(node.id = %id, address, ahead_s, "another node's clock differs from this one's: set both with NTP");
+                tracing::warn!(node.id = %id, address, ahead_s, "another node's clock differs from this one's: synchronise both with NTP");
             }
             ClockNews::Agrees => {
                 tracing::info!(node.id = %id, address, "another node's clock agrees with this one's again");
@@ -210,10 +210,10 @@ fn tell(news: &NodeNews) {
 fn tell_routes(news: RoutesNews) {
     match news {
         RoutesNews::Differ => tracing::warn!(
-            "nodes route payments by different tables or accounts: give all of them the same acquirers and routes"
+            "nodes route payments by different tables or accounts: configure the same acquirers and routes on all of them"
         ),
         RoutesNews::Agree => {
-            tracing::info!("all nodes that are alive route payments by the same table and accounts")
+            tracing::info!("all live nodes route payments by the same table and accounts")
         }
     }
 }

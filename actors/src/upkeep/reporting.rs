@@ -102,7 +102,7 @@ impl Exceptions {
                 transaction.id = exception.transaction_id.map(display),
                 kind = exception.kind,
                 detail = exception.detail,
-                "an exception was given up: too many wait to be stored"
+                "an exception was dropped: too many are waiting to be stored"
             ),
         }
     }
@@ -133,8 +133,8 @@ pub(crate) fn unreadable(id: TransactionId, now: Timestamp) -> Exception {
         kind: UNREADABLE.into(),
         transaction_id: Some(id),
         acquirer: None,
-        detail: "something is due of a payment that this version can't read".into(),
-        advice: "restore it from the backup; it is tried every minute".into(),
+        detail: "something is due for a payment that this version can't read".into(),
+        advice: "restore the payment from the backup; Quita retries every minute".into(),
         reported_at: now,
         resolution: None,
     }
@@ -169,7 +169,7 @@ impl OnItsWay {
                 self.exceptions.announce(exception);
             }
             let denied = Denied::StoreUnavailable(error);
-            warn_unless_away!(denied, error = %denied, exception.id = exception.id, "an exception could not be stored; it is tried again");
+            warn_unless_away!(denied, error = %denied, exception.id = exception.id, "an exception could not be stored; it will be retried");
             sleep(wait).await;
             wait = wait.saturating_mul(2).min(LONGEST_WAIT);
         }

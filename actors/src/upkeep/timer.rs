@@ -74,7 +74,7 @@ impl TimerActor {
         let parts = Arc::clone(&self.parts);
         let work = async move {
             if timeout(ROUND_TIME_OUT, wake_all(&parts)).await.is_err() {
-                warn_of_late_round(&parts, "what is due took too long to wake; the timer tries again");
+                warn_of_late_round(&parts, "waking due payments took too long; the timer will retry");
             }
         };
         context.spawn(work.into_actor(self).map(|(), timer, _| timer.is_busy = false));
@@ -89,7 +89,7 @@ impl TimerActor {
         let parts = Arc::clone(&self.parts);
         let work = async move {
             if timeout(ROUND_TIME_OUT, count(&parts)).await.is_err() {
-                warn_of_late_round(&parts, "what waits could not be counted in time");
+                warn_of_late_round(&parts, "the backlogs could not be counted in time");
             }
         };
         context.spawn(work.into_actor(self).map(|(), timer, _| timer.is_counting = false));
@@ -136,9 +136,9 @@ fn due<T>(found: Result<Vec<T>, StoreError>, fails: &AtomicBool) -> Vec<T> {
     found.unwrap_or_else(|error| {
         let denied = Denied::StoreUnavailable(error);
         if had_failed {
-            tracing::debug!(error = %denied, "the timer still can't read what is due");
+            tracing::debug!(error = %denied, "the timer still can't read due work");
         } else {
-            warn_unless_away!(denied, error = %denied, "the timer could not read what is due; it tries again");
+            warn_unless_away!(denied, error = %denied, "the timer could not read due work; it will retry");
         }
         Vec::new()
     })
@@ -156,7 +156,7 @@ async fn wake(parts: &TimerParts, id: TransactionId) {
         // It stays due and is found again: a full mailbox is not a failure of the payment.
         Err(Denied::Overloaded) => {}
         Err(denied) => {
-            warn_unless_away!(denied, transaction.id = %id, error = %denied, "a payment that is due could not be woken");
+            warn_unless_away!(denied, transaction.id = %id, error = %denied, "a due payment could not be woken");
             if matches!(denied, Denied::StoreUnavailable(StoreError::Unreadable(_))) {
                 parts.exceptions.report_until_stored(unreadable(id, parts.clock.now()));
             }

@@ -29,14 +29,14 @@ impl AtScrape {
     /// # Errors
     /// Fails if another metric has the name of one.
     pub(crate) fn register(system: Arc<SystemParts>, registry: &Registry) -> Result<(), prometheus::Error> {
-        let states = Opts::new("quita_route_state", "1 for the state that a route is in, 0 for the others");
+        let states = Opts::new("quita_route_state", "1 for the current state of a route, 0 for the others");
         let missing = Opts::new(
             "quita_route_missing",
-            "1 for a route that open payments need and that is not configured",
+            "1 for a route that open payments need but that is not configured",
         );
         let accounts = Opts::new(
             "quita_accounts_version",
-            "1 for the version of the accounts by which acquirers are reached",
+            "1 for the version of the addresses and accounts used to reach acquirers",
         );
         let metrics = Self {
             system,
@@ -44,24 +44,24 @@ impl AtScrape {
             missing_routes: IntGaugeVec::new(missing, &["acquirer", "method"])?,
             reads_failing: IntGauge::new(
                 "quita_store_reads_failing",
-                "1 if reads of the store fail for a minute, or met damaged data, while it answers otherwise",
+                "1 if store reads have failed for a minute, or found damaged data, while other calls succeed",
             )?,
             route_states: IntGaugeVec::new(states, &["acquirer", "method", "state"])?,
             nodes_seen: IntGauge::new(
                 "quita_nodes_seen",
-                "Processes on this store that were seen lately, this one included",
+                "Processes on this store seen within the last minute, including this one",
             )?,
             nodes_lost: IntGauge::new(
                 "quita_nodes_lost",
-                "Processes on this store that were not seen lately and never stopped",
+                "Processes on this store not seen within the last minute that never announced a stop",
             )?,
             nodes_unknown: IntGauge::new(
                 "quita_nodes_unknown",
-                "Processes of which nobody knows whether they live, because the store can't be read",
+                "Other processes on this store that may be alive, for example while the store can't be read",
             )?,
             clock_offset: IntGauge::new(
                 "quita_node_clock_offset_seconds",
-                "Largest difference of a live process's clock from this one's, or of this one's from the store's server",
+                "Largest offset of a live process's clock from this one's, or of this one's from the store server's",
             )?,
         };
         registry.register(Box::new(metrics))

@@ -56,19 +56,21 @@ impl Meter {
         let lag = "Time from an event to its confirmed delivery";
         let lag = HistogramOpts::new("quita_webhook_lag_seconds", lag).buckets(LONG_SECONDS.to_vec());
         let writes = HistogramOpts::new("quita_journal_batch_size", "Writes in one batch");
-        let calls = seconds("quita_acquirer_request_seconds", "Calls to acquirers by method and outcome");
-        let approval =
-            "How likely a charge is approved, by the last tries on this node: (approved + 1) / (tries + 2)";
+        let calls = seconds(
+            "quita_acquirer_request_seconds",
+            "Duration of calls to acquirers, by method and outcome",
+        );
+        let approval = "Approval rate of the last tries on this node: (approved + 1) / (tries + 2)";
         let approval = Opts::new("quita_acquirer_approval", approval);
-        let tries = "The tries that quita_acquirer_approval is computed from, at most 200";
+        let tries = "Tries from which quita_acquirer_approval is computed, at most 200";
         let tries = Opts::new("quita_acquirer_approval_tries", tries);
-        let numbers = "Numbers of slips that are left of our-numbers, as this node knows it";
+        let numbers = "Boleto numbers left in our-numbers, as far as this node knows";
         let numbers = Opts::new("quita_acquirer_numbers_left", numbers);
         let routing =
-            Opts::new("quita_routing_version", "1 for the table of routes that decides about new payments");
+            Opts::new("quita_routing_version", "1 for the version of the routes in use for new payments");
         let meter = Self {
             actors: ActorMeters::new(registry, clock)?,
-            created: counters("quita_payments_created_total", "Payments that were created", &["method"])?,
+            created: counters("quita_payments_created_total", "Payments created", &["method"])?,
             payments: counters(
                 "quita_payments_total",
                 "Payments that reached a status",
@@ -84,29 +86,32 @@ impl Meter {
             numbers_left: enter(registry, IntGaugeVec::new(numbers, &["acquirer"])?)?,
             notices: counters(
                 "quita_notices_total",
-                "Notices that acquirers sent over HTTP by what came of them",
+                "Notices that acquirers sent over HTTP, by outcome",
                 &["acquirer", "outcome"],
             )?,
             webhook_deliveries: counters(
                 "quita_webhook_deliveries_total",
-                "Attempts to deliver by outcome",
+                "Webhook delivery attempts, by outcome",
                 &["outcome"],
             )?,
             webhook_lag: histogram(lag)?,
-            webhook_exhausted: counter("quita_webhook_exhausted_total", "Deliveries that were given up")?,
-            webhook_backlog: gauge("quita_webhook_backlog", "Payments with an event that is not confirmed")?,
+            webhook_exhausted: counter("quita_webhook_exhausted_total", "Webhook deliveries given up")?,
+            webhook_backlog: gauge("quita_webhook_backlog", "Payments with an unconfirmed event")?,
             webhooks_failing: gauge(
                 "quita_webhooks_failing",
-                "1 if webhooks wait and no attempt of this node was confirmed for 15 minutes",
+                "1 if webhooks are waiting and no attempt by this node has been confirmed for 15 minutes",
             )?,
-            due_backlog: gauge("quita_timer_backlog", "Payments whose time has come and that wait")?,
-            inbox_backlog: gauge("quita_inbox_backlog", "Notices of acquirers that wait to be worked")?,
+            due_backlog: gauge("quita_timer_backlog", "Payments that are due and waiting")?,
+            inbox_backlog: gauge(
+                "quita_inbox_backlog",
+                "Notices from acquirers that are waiting to be processed",
+            )?,
             batch_size: histogram(writes.buckets(COUNTS.to_vec()))?,
             commit_seconds: histogram(seconds(
                 "quita_journal_commit_seconds",
-                "Time the store takes for a batch",
+                "Time the store takes to commit a batch",
             ))?,
-            conflicts: counter("quita_store_conflicts_total", "Writes that another writer forestalled")?,
+            conflicts: counter("quita_store_conflicts_total", "Writes that lost against another writer")?,
             exceptions: counters("quita_exceptions_total", "Exceptions reported to operators", &["kind"])?,
         };
         // Created with zero, because an alert does not see an increase in a series that did not exist.

@@ -262,7 +262,7 @@ impl WebhookPoolActor {
     }
 
     fn could_not_read(&mut self, denied: &Denied) {
-        warn_unless_away!(denied, error = %denied, "the webhook pool could not read what is due; it tries again");
+        warn_unless_away!(denied, error = %denied, "the webhook pool could not read due deliveries; it will retry");
         self.backlog.failed();
     }
 
@@ -338,7 +338,7 @@ where
 async fn store(commands: &Commands, id: TransactionId, index: DeliveryIndex, attempt: DeliveryAttempt) {
     let command = Command::DeliveryAnswered { delivery: index, attempt };
     if let Err(denied) = commands.insist(id, command).await {
-        warn_unless_away!(denied, transaction.id = %id, error = %denied, "a delivery's outcome could not be stored; it is sent again");
+        warn_unless_away!(denied, transaction.id = %id, error = %denied, "the outcome of a delivery could not be stored; it will be sent again");
     }
 }
 
@@ -348,7 +348,7 @@ impl Handler<Sent> for WebhookPoolActor {
     fn handle(&mut self, sent: Sent, context: &mut Self::Context) {
         if sent.has_died {
             tracing::error!(
-                "a webhook worker died and was replaced; its delivery is due when its lease ends"
+                "a webhook worker died and was replaced; its delivery is due again when the lease expires"
             );
             self.workers.restarted();
         } else if self.idle.len() < self.parts.limits.idle_workers {

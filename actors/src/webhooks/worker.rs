@@ -92,7 +92,7 @@ async fn deliver(
         Ok(request) => request,
         // This does not count as an attempt. The delivery is due again when its lease ends.
         Err(why) => {
-            tracing::warn!(transaction.id = %id, why, "a webhook could not be made");
+            tracing::warn!(transaction.id = %id, why, "a webhook could not be built");
             return None;
         }
     };

@@ -448,11 +448,11 @@ fn a_bank_that_answers_no_inquiry_is_shown_to_fail_by_the_log_too_until_it_answe
         // Two charges are lost, and the inquiries about them.
         pass_ms(50_000).await;
         let told = |text: &str| world.logs.warnings().iter().filter(|line| line.contains(text)).count();
-        assert_eq!((state(&node, "first"), told("an acquirer fails")), (RouteState::Healthy, 0));
+        assert_eq!((state(&node, "first"), told("an acquirer is failing")), (RouteState::Healthy, 0));
         pass_ms(20_000).await;
         let route = || node.operators.routes().into_iter().find(|route| route.method == Method::Pix).unwrap();
-        assert_eq!((route().state, told("an acquirer fails")), (RouteState::Failing, 1));
-        assert_eq!(told("and none was answered since"), 1, "{:?}", world.logs.warnings());
+        assert_eq!((route().state, told("an acquirer is failing")), (RouteState::Failing, 1));
+        assert_eq!(told("and none has been answered since"), 1, "{:?}", world.logs.warnings());
         assert_eq!(
             (route().charges_lost_in_a_row, route().failing_until),
             (2, None),
@@ -462,7 +462,7 @@ fn a_bank_that_answers_no_inquiry_is_shown_to_fail_by_the_log_too_until_it_answe
         assert_eq!(u64::from(route().failures_in_a_row), lost, "it counts what it says");
         world.bank.is_away(false);
         node.settle().await;
-        assert_eq!((route().state, told("an acquirer fails")), (RouteState::Healthy, 1));
+        assert_eq!((route().state, told("an acquirer is failing")), (RouteState::Healthy, 1));
         assert_eq!((route().failures_in_a_row, route().failing_since), (0, None));
     });
 }
@@ -479,7 +479,8 @@ fn a_route_that_begins_to_fail_by_the_passing_of_time_is_logged_without_another_
         }
         node.created(card(5, true)).await;
         pass_ms(61_000).await;
-        let told = || world.logs.warnings().iter().filter(|line| line.contains("an acquirer fails")).count();
+        let told =
+            || world.logs.warnings().iter().filter(|line| line.contains("an acquirer is failing")).count();
         assert_eq!(told(), 0, "a card was answered since");
         world.bank.next((0..3).map(|_| Answer::Unreachable));
         for number in 6..=8 {

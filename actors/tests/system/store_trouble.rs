@@ -72,7 +72,7 @@ fn a_list_of_what_is_due_that_can_not_be_read_is_one_warning_until_it_can() {
         let node = world.node();
         let warned = || {
             let warnings = world.logs.warnings();
-            warnings.iter().filter(|line| line.contains("could not read what is due")).count()
+            warnings.iter().filter(|line| line.contains("could not read due")).count()
         };
         for times in 1..=2 {
             pass_ms(1_000).await;

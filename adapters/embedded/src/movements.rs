@@ -138,7 +138,7 @@ pub(super) fn index_earlier(writer: &mut Connection) -> Result<(), StoreError> {
             Ok(Step::Last) => return Ok(()),
             // Payments can still be served. The next start continues.
             Err(Failed::Undone(error @ (StoreError::Unavailable(_) | StoreError::Full(_)))) => {
-                tracing::warn!(%error, "lists of refunds and disputes lack earlier ones until the next start");
+                tracing::warn!(%error, "earlier refunds and disputes are missing from the lists until the next start");
                 return Ok(());
             }
             Err(failed) => return Err(failed.into()),

@@ -104,12 +104,14 @@ pub(super) fn settle_log(connection: &Connection, path: &Path) -> Result<(), Sto
     match is_busy {
         Ok(false) => Ok(()),
         Ok(true) => {
-            tracing::warn!("another process reads the store: its log is emptied later");
+            tracing::warn!(
+                "another process is reading the store: the write-ahead log will be truncated later"
+            );
             Ok(())
         }
         // Payments can still be read.
         Err(error) if is_undone(&error) => {
-            tracing::warn!(%error, "the store's log can't be emptied: it is done later");
+            tracing::warn!(%error, "the store's write-ahead log could not be truncated; this will happen later");
             Ok(())
         }
         Err(error) => Err(in_file(path, error.into())),
@@ -153,7 +155,7 @@ fn keep_private(path: &Path) {
         let is_open =
             fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o777 & !PRIVATE_FILE != 0);
         if is_open && let Err(error) = fs::set_permissions(path, fs::Permissions::from_mode(PRIVATE_FILE)) {
-            tracing::warn!(file = %path.display(), %error, "others may open a file of the store");
+            tracing::warn!(file = %path.display(), %error, "other users can still open a file of the store");
         }
     }
 }

@@ -128,7 +128,7 @@ impl Trust {
             // the remedy.
             self.broken.get_or_init(|| {
                 // The user of the store logs this once, at ERROR.
-                tracing::debug!(%error, "the embedded store takes no more writes");
+                tracing::debug!(%error, "the embedded store accepts no more writes");
                 why.clone()
             });
         }

@@ -79,7 +79,7 @@ impl Queue {
         *logged_at = Some(Instant::now());
         let spans = self.lost.swap(0, Ordering::Relaxed);
         let why = why.map_or_else(|| "they came faster than they could be sent".into(), ToString::to_string);
-        tracing::warn!(spans, why, "spans of traces were lost; payments are not concerned");
+        tracing::warn!(spans, why, "trace spans were lost; payments are not affected");
     }
 
     /// Logs the losses since the last log line: no later call will do it.
@@ -87,7 +87,7 @@ impl Queue {
         let left = if is_flushed { 0 } else { self.waiting.load(Ordering::Relaxed) };
         let spans = self.lost.swap(0, Ordering::Relaxed).saturating_add(left);
         if spans > 0 {
-            tracing::warn!(spans, "the last spans of traces were lost; payments are not concerned");
+            tracing::warn!(spans, "the last trace spans were lost; payments are not affected");
         }
     }
 }

@@ -71,7 +71,7 @@ fn log_unreadable(error: &StoreError) {
     static FOUND: AtomicU64 = AtomicU64::new(0);
     // Every timer tick and list finds the same damaged payment again; powers of two keep the log readable.
     if FOUND.fetch_add(1, Ordering::Relaxed).saturating_add(1).is_power_of_two() {
-        tracing::error!(%error, "something unreadable is left out; restore it from the backup");
+        tracing::error!(%error, "unreadable data was left out; restore it from the backup");
     }
 }
 

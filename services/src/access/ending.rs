@@ -35,7 +35,7 @@ impl EndingKeys {
         registry: &Registry,
     ) -> Result<Self, prometheus::Error> {
         let options =
-            Opts::new("quita_api_keys_ending_soon", "API keys that work and end within 30 days, by mode");
+            Opts::new("quita_api_keys_ending_soon", "Valid API keys that expire within 30 days, by mode");
         let gauge = IntGaugeVec::new(options, &["mode"])?;
         registry.register(Box::new(gauge.clone()))?;
         Ok(Self { store, clock, gauge })

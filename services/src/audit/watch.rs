@@ -40,14 +40,14 @@ impl AuditMetrics {
     /// # Errors
     /// Fails if another metric has one of the names.
     pub fn register(registry: &Registry) -> prometheus::Result<Self> {
-        let end = IntGauge::new("quita_audit_log_end", "Place of the last entry of the audit log")?;
+        let end = IntGauge::new("quita_audit_log_end", "Number of the last entry of the audit log")?;
         let hash = IntGauge::new(
             "quita_audit_log_end_hash",
             "First 12 hexadecimal digits of the hash of the last entry of the audit log, as a number",
         )?;
         let faults = IntCounter::new(
             "quita_audit_log_faults_total",
-            "Times that this node found the audit log cut, put back or changed",
+            "Times that this node found the audit log cut, rolled back or changed",
         )?;
         registry.register(Box::new(end.clone()))?;
         registry.register(Box::new(hash.clone()))?;
@@ -123,7 +123,7 @@ impl AuditWatch {
                 () = over.notified() => true,
             };
             if let Err(error) = self.look().await {
-                tracing::debug!(%error, "the end of the audit log could not be looked at; it is done later");
+                tracing::debug!(%error, "the end of the audit log could not be checked; the next check will retry");
             }
             if is_over {
                 return;
@@ -191,8 +191,8 @@ impl AuditWatch {
         let beginning = || ChainHead::beginning(&self.audit.key).position();
         let end = self.seen.back().cloned().unwrap_or_else(beginning);
         tracing::error!(
-            "the audit log does not go on from {lost}, which this node saw: \
-             what follows on {end} was removed, replaced or put back"
+            "the audit log no longer continues from {lost}, which this node saw: everything after {end} was removed, \
+             replaced or rolled back"
         );
         self.metrics.faults.inc();
         self.metrics.show_end(&end);
@@ -239,7 +239,7 @@ impl AuditWatch {
             | ChainFault::Unaccounted { .. } => false,
         };
         if !is_own {
-            tracing::error!("the audit log is not as it was written: {fault}");
+            tracing::error!("the audit log differs from what was written: {fault}");
             self.metrics.faults.inc();
         }
     }

@@ -99,7 +99,7 @@ impl InactiveAccounts {
     async fn look_at<S: Someone>(&self, person: &S) -> Result<(), PeopleError> {
         if self.people.look_at_use(person).await? {
             let draft: AuditDraft = person.draft(AuditAction::AccountDisabled);
-            tracing::info!("an account that nobody used for 90 days was disabled");
+            tracing::info!("an account unused for 90 days was disabled");
             self.audit.note(&self.node, draft).await;
         }
         Ok(())

@@ -142,7 +142,9 @@ impl Reconciler {
             match charges.lines_of(charge).await {
                 Ok(lines) => sums.extend(added_up(&lines)),
                 // The imported lines are judged, and the next run reads the charge again.
-                Err(failure) => tracing::debug!(why = told(&failure), "the lines of a charge can't be had"),
+                Err(failure) => {
+                    tracing::debug!(why = told(&failure), "the lines of a charge could not be read")
+                }
             }
         }
     }

@@ -220,7 +220,7 @@ impl Reconciler {
                 transaction.id = exception.transaction_id.map(display),
                 kind = exception.kind,
                 detail = exception.detail,
-                "a comparison needs an operator"
+                "a reconciliation finding needs an operator"
             );
         }
         if changed.is_empty() { Ok(()) } else { self.store.put_lines(&changed).await }

@@ -150,7 +150,7 @@ impl Nights {
         let due = match self.due(list, now).await {
             Ok(due) => due,
             Err(error) => {
-                tracing::debug!(acquirer = %list.acquirer, %error, "nights can't be looked up; it is tried again");
+                tracing::debug!(acquirer = %list.acquirer, %error, "the due nightly comparisons could not be read; this will be retried");
                 return false;
             }
         };
@@ -247,7 +247,7 @@ impl Nights {
             Ok(Outcome { lines, differing, open: 0, elsewhere }) => {
                 tracing::info!(%acquirer, %day, lines, differing, elsewhere, "an acquirer's list was compared");
                 if let Err(error) = self.store.finish_run(&self.claim(acquirer, due.task)).await {
-                    tracing::warn!(%acquirer, %day, %error, "a comparison could not be finished; it is made again");
+                    tracing::warn!(%acquirer, %day, %error, "a comparison could not be marked as finished; it will be repeated");
                     return TaskOutcome::Later(AFTER_FAILURE_MS);
                 }
                 TaskOutcome::Done
@@ -255,12 +255,12 @@ impl Nights {
             Ok(Outcome { lines, differing, open, .. }) => {
                 tracing::info!(
                     %acquirer, %day, lines, differing, open,
-                    "an acquirer's list was compared; of some lines it did not answer, and is asked again"
+                    "an acquirer's list was compared; it did not answer about some lines, and will be asked again"
                 );
                 TaskOutcome::Later(LEASE_MS)
             }
             Err(error) => {
-                tracing::warn!(%acquirer, %day, %error, "an acquirer's list could not be compared; it is tried again");
+                tracing::warn!(%acquirer, %day, %error, "an acquirer's list could not be compared; this will be retried");
                 TaskOutcome::Failed(error.to_string())
             }
         }
@@ -295,7 +295,7 @@ impl Nights {
         loop {
             ticks.tick().await;
             if let Err(error) = self.store.claim_run(&self.claim(acquirer, task)).await {
-                tracing::debug!(%error, "a claim could not be made anew; it is tried again");
+                tracing::debug!(%error, "a claim could not be renewed; this will be retried");
             }
         }
     }

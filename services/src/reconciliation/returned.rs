@@ -33,7 +33,7 @@ impl Reconciler {
         let from = back(until, RETURNED_WITHIN_DAYS.saturating_sub(1));
         let whole = self.judge_returned(list, from, until, tell).await;
         let Err(NotReconciled::NoList(why)) = whole else { return whole };
-        tracing::debug!(acquirer = %list.acquirer, why, "the list of refunds is asked for in weeks");
+        tracing::debug!(acquirer = %list.acquirer, why, "the list of refunds is requested week by week");
         let mut first = from;
         while first <= until {
             let last = forth(first, WEEK_DAYS.saturating_sub(1)).min(until);

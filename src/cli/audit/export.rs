@@ -129,7 +129,7 @@ async fn refuse_other(store: &(impl AuditStore + ?Sized), seen: &ChainPlace) -> 
     match found {
         Some(place) if place == *seen => Ok(()),
         Some(_) | None => Err(Failure::failed(format!(
-            "the log does not go on from {seen}: see `quita audit verify --continues {seen}`."
+            "the log no longer continues from {seen}: see `quita audit verify --continues {seen}`."
         ))),
     }
 }

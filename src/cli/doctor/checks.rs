@@ -166,7 +166,7 @@ pub(super) fn store_takes_writes(url: &StoreUrl, written: Result<(), StoreError>
     let url = url.clone().with_whole_path();
     let fail = |text: String, mend: &str| Finding::fail("store", format!("{url} answers, and {text}"), mend);
     match written {
-        Ok(()) => Finding::ok("store", format!("{url} answers, and takes writes")),
+        Ok(()) => Finding::ok("store", format!("{url} answers, and accepts writes")),
         Err(error @ StoreError::Full(_)) => fail(
             error.to_string(),
             "free disk space, but never delete the store's files: the service then accepts writes again by itself; see \
@@ -405,7 +405,7 @@ mod tests {
     fn a_store_without_tls_on_another_machine_is_told_in_production() {
         let is_told = |environment, store| {
             let config = config(&[("environment", environment), ("store", store)]);
-            configuration(&config).iter().any(|finding| finding.text.contains("in clear"))
+            configuration(&config).iter().any(|finding| finding.text.contains("is unencrypted"))
         };
         assert!(is_told("production", "mongodb://db.example/quita"));
         assert!(!is_told("production", "mongodb://db.example/quita?tls=true"));

@@ -180,9 +180,10 @@ impl Limits {
             format!("calls that failed or were refused: {}", kinds.join(", "))
         };
         if service.is_store_away {
-            Some(format!("the store: it was away at the end; {failed}"))
+            Some(format!("the store: it was unavailable at the end; {failed}"))
         } else {
-            (!kinds.is_empty()).then(|| format!("the store: it was away or failed for some time; {failed}"))
+            (!kinds.is_empty())
+                .then(|| format!("the store: it was unavailable or failed for some time; {failed}"))
         }
     }
 
@@ -424,12 +425,12 @@ mod tests {
             (
                 true,
                 99,
-                "the store: it was away at the end; calls that failed or were refused: probe 3, write 5",
+                "the store: it was unavailable at the end; calls that failed or were refused: probe 3, write 5",
             ),
             (
                 false,
                 50,
-                "the store: it was away or failed for some time; calls that failed or were refused: probe 3, write 5",
+                "the store: it was unavailable or failed for some time; calls that failed or were refused: probe 3, write 5",
             ),
         ] {
             let kinds = [("probe", 3), ("write", 5)].map(|(kind, count)| (kind.to_owned(), count));
@@ -453,7 +454,7 @@ mod tests {
             pressure.failed = Rate::whole(76);
         });
         assert!(found[0].starts_with("76 of 100 creations failed or were refused"), "{found:?}");
-        assert!(found[1].starts_with("the service's store was out of reach: 76 requests"), "{found:?}");
+        assert!(found[1].starts_with("the service's store was unavailable: 76 requests"), "{found:?}");
         assert_eq!(found.len(), 2, "{found:?}");
     }
 

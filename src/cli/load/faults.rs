@@ -264,7 +264,7 @@ mod tests {
         away.contact.store_refused(true, Instant::now(), Instant::now());
         let found = shortfalls(&judgement, &away);
         assert!(
-            found[0].starts_with("the service's store was out of reach: 1 request was refused"),
+            found[0].starts_with("the service's store was unavailable: 1 request was refused"),
             "{found:?}"
         );
         assert!(found[1].contains("1 of 2 were refused"), "{found:?}");

@@ -448,7 +448,8 @@ mod tests {
 
     #[test]
     fn an_answer_of_a_proxy_is_told_from_one_of_quita() {
-        const BUSY: &[u8] = br#"{"code":"store_unavailable","message":"The store is away.","details":[]}"#;
+        const BUSY: &[u8] =
+            br#"{"code":"store_unavailable","message":"The store is unavailable.","details":[]}"#;
         const UNKNOWN: &[u8] = br#"{"code":"not_found","message":"transaction not found"}"#;
         const PAGE: &[u8] = b"<html><center>502 Bad Gateway</center></html>";
         for (status, body, expected) in [

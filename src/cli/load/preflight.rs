@@ -122,7 +122,7 @@ mod tests {
                 "invalid or missing API key\nPass a valid test key",
             ),
             (403, r#"{"message":"no"}"#, "the scopes payments:write"),
-            (503, r#"{"message":"the store is away"}"#, "the store is away\nWait until"),
+            (503, r#"{"message":"the store is unavailable"}"#, "the store is unavailable\nWait until"),
             (404, "<html>", "which is not an answer of Quita; pass its address with --url"),
             (200, "<html>", "which is not an answer of Quita"),
         ] {

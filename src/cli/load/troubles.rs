@@ -74,7 +74,7 @@ impl Display for StoreRefusals {
         let requests = if count == 1 { "request was" } else { "requests were" };
         write!(
             f,
-            "the service's store was out of reach: {count} {requests} refused because of it, from {from} to {until} of \
+            "the service's store was unavailable: {count} {requests} refused because of it, from {from} to {until} of \
              the run"
         )
     }
@@ -128,7 +128,7 @@ impl Display for Absence {
                 write!(f, "the service did not answer from {from} to {} of the run", seconds(until))?;
             }
         }
-        let store = if self.is_store_away { "; its store was away" } else { "" };
+        let store = if self.is_store_away { "; its store was unavailable" } else { "" };
         write!(f, " ({since}; {cause}{store})")
     }
 }

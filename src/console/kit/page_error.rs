@@ -173,10 +173,10 @@ impl ResponseError for PageError {
                 response.insert_header((ALLOW, *methods));
             }
             Self::Unavailable(why) => {
-                tracing::debug!(request.id = request_id::current(), error = %why, "a page met something out of reach");
+                tracing::debug!(request.id = request_id::current(), error = %why, "a page needed something that is unavailable");
             }
             Self::Defect(why) => {
-                tracing::error!(request.id = request_id::current(), %why, "a page met a defect");
+                tracing::error!(request.id = request_id::current(), %why, "a page failed because of a defect");
             }
             Self::Forbidden
             | Self::ForeignForm

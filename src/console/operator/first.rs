@@ -69,7 +69,7 @@ pub(super) async fn make(
         return Err(PageError::Refused(texts.first_is_there.into()));
     }
     if !setup_password.is(&form.secret("setup")) {
-        tracing::warn!(client.address = %from, "somebody could not make the first operator");
+        tracing::warn!(client.address = %from, "an attempt to create the first operator failed");
         console.accounts.note_refused(form.text("email"), from, Why::Wrong).await;
         return show_with(&console, &request, StatusCode::UNPROCESSABLE_ENTITY, form.text("email"));
     }

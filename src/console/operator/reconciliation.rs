@@ -311,7 +311,7 @@ impl LineExport {
         let lines = self.page(source).await;
         if let Err(why) = &lines {
             self.sources.clear();
-            tracing::warn!(%why, "a file of compared lines was broken off");
+            tracing::warn!(%why, "an export of compared lines was cut short");
         }
         Some((lines, self))
     }

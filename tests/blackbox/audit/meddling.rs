@@ -60,7 +60,7 @@ pub(super) fn deeds(last: u64) -> Vec<Deed> {
                 doc! { "sequence": 3_i64 },
                 doc! { "$unset": { "parts.initiator": "" } },
             )],
-            told: "entry 3 says no more who did it, and no entry accounts for that".into(),
+            told: "entry 3 no longer states who did it, and no entry accounts for that".into(),
         },
         Deed {
             name: "nonsense",

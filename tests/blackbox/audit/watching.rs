@@ -67,12 +67,12 @@ fn a_log_that_is_cut_under_a_service_that_runs_is_told_by_the_service_and_for_ev
     meddler.restore(&saved);
     refused("three");
     eventually(PATIENCE, "the service tells it", || {
-        let told = format!("the audit log does not go on from {end}");
+        let told = format!("the audit log no longer continues from {end}");
         let log = app.log();
         log.lines().find(|line| line.contains(&told) && line.contains("\"level\":\"ERROR\"")).map(drop)
     });
     assert_eq!(metric(&app, "quita_audit_log_faults_total"), Some(1));
-    let told = format!("tells that the log did not go on from {end}, which a node had seen");
+    let told = format!("reports that the log no longer continued from {end}, which a node had seen");
     eventually(PATIENCE, "the service left an entry about it", || {
         app.quita(&VERIFY).stderr.contains(&told).then_some(())
     });
@@ -85,7 +85,7 @@ fn what_was_taken_away_is_told_until_a_person_accepts_it() {
     let (entries, _) = clean(&app.quita(&VERIFY));
     let meddler = Meddler::of(app.store_url());
     meddler.take_initiators();
-    let told = format!("entries 1 to {entries} say no more who did it");
+    let told = format!("entries 1 to {entries} no longer state who did it");
     check_told(&app.quita(&VERIFY), &told);
     // An erasure accounts for what it took, and for nothing else.
     assert!(meddler.erase_person("ana@shop.example") > 0);
@@ -131,7 +131,7 @@ fn the_log_is_exported_as_lines_of_json_from_where_a_collector_ended() {
     let more = exported(&export(&["--since", &end]));
     assert_eq!((places(&more), &more[0]["subject"]), (vec![entries + 1], &"eva@shop.example".into()));
     let other = format!("{entries}:{}", "0".repeat(64));
-    check_told(&export(&["--since", &other]), &format!("does not go on from {other}"));
+    check_told(&export(&["--since", &other]), &format!("no longer continues from {other}"));
     // What is erased is named, and the rest is there.
     assert!(Meddler::of(app.store_url()).erase_person("ana@shop.example") > 0);
     let erased = exported(&export(&[]));

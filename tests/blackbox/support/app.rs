@@ -18,7 +18,7 @@ use super::store::TestStore;
 const READY_WITHIN: Duration = Duration::from_secs(30);
 const MERCHANT: &str = "shop";
 /// The one error that tells of the surroundings and not of the service.
-const STORE_AWAY: &str = "the store is away: ";
+const STORE_AWAY: &str = "\"message\":\"the store is unavailable: ";
 /// Environment variables of the key on which everything secret in the store depends.
 const SECRET_KEYS: [&str; 2] = ["QUITA_SECRET_KEY", "QUITA_SECRET_KEY_FILE"];
 

@@ -174,8 +174,8 @@ async fn try_to_begin(upgrade: &Upgrade, backup: &str, rate: Option<&str>) -> an
             }
             let why = std::fs::read_to_string(&log)?;
             // Without a primary it reports this and exits, and its operator starts it again.
-            let is_refused =
-                why.contains("nodes of an older version are alive") || why.contains("out of reach");
+            let is_refused = why.contains("nodes of an older version are alive")
+                || why.contains("the store is unavailable");
             anyhow::ensure!(is_refused, "{status}: {why}");
             return Ok(None);
         }
@@ -193,7 +193,7 @@ async fn check_the_way_back(upgrade: &Upgrade) -> anyhow::Result<()> {
         // Run on a thread of its own, because its connections pass through this one.
         let output = spawn_blocking(move || command.output()).await??;
         let why = String::from_utf8_lossy(&output.stderr);
-        if why.contains("out of reach") && Instant::now() < deadline {
+        if why.contains("the store is unavailable") && Instant::now() < deadline {
             sleep(Duration::from_secs(2)).await;
             continue;
         }

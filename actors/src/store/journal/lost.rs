@@ -44,7 +44,7 @@ impl Lost {
 /// Reads lost writes back and answers their writers. Retries while the store does not answer or does not show them: a
 /// replica set shows a write once its majority has it.
 pub(super) async fn read_back(store: &dyn PaymentStore, meter: &Meter, mut lost: Vec<Lost>) {
-    tracing::debug!(writes = lost.len(), "replies of writes were lost, reading them back");
+    tracing::debug!(writes = lost.len(), "replies to writes were lost; reading the writes back");
     let mut wait = FIRST_WAIT;
     for _ in 0..LOOKS {
         if lost.is_empty() {

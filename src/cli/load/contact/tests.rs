@@ -87,7 +87,7 @@ fn an_absence_after_the_load_or_because_of_the_store_is_called_so() {
     absence.explain_by_store(63_001);
     assert!(!absence.is_store_away, "that was later");
     absence.explain_by_store(30_000);
-    assert!(absence.to_string().ends_with("time-out; its store was away)"), "{absence}");
+    assert!(absence.to_string().ends_with("time-out; its store was unavailable)"), "{absence}");
     let mut killed = contact(&[(REFUSED, 0, 5)]).absences().remove(0);
     killed.explain_by_store(1);
     assert!(!killed.is_store_away, "there is no service");
@@ -289,7 +289,7 @@ fn a_store_that_is_out_of_reach_is_known_from_the_first_call_that_it_held_up() {
     assert_eq!(said, StoreRefusals { count: 2, creations: 1, from_ms: 3_000, until_ms: 13_200 });
     assert_eq!(
         said.to_string(),
-        "the service's store was out of reach: 2 requests were refused because of it, from 3.0 s to 13.2 s of the run"
+        "the service's store was unavailable: 2 requests were refused because of it, from 3.0 s to 13.2 s of the run"
     );
 }
 

@@ -65,7 +65,7 @@ impl Accounts {
             session => session?,
         };
         let Some(session) = session else {
-            tracing::warn!(client.address = %from, door = self.door().as_str(), "somebody could not sign in");
+            tracing::warn!(client.address = %from, door = self.door().as_str(), "a sign-in failed");
             self.note_refused(email, from, Why::Wrong).await;
             // An unknown account and a wrong password look the same, so this page does not reveal which accounts exist.
             let page = SignInPage { has_failed: true, email: email.into(), ..SignInPage::new(next) };
@@ -129,7 +129,7 @@ impl Accounts {
             }
             Err(error) => return Err(error.into()),
         };
-        tracing::warn!(client.address = %from, door = self.door().as_str(), "somebody gave a wrong second factor");
+        tracing::warn!(client.address = %from, door = self.door().as_str(), "a wrong second factor was entered");
         self.note_refused(login.as_str(), from, Why::WrongCode).await;
         try_again(&CodePage { frame: bare_frame(&token), next: next.to_owned(), failed: Some(failed) })
     }

@@ -121,7 +121,7 @@ impl Accounts {
         };
         tracing::warn!(
             client.address = %holder.from, door = self.door().as_str(),
-            "somebody who is signed in could not prove it once more"
+            "a signed-in person failed to confirm their identity"
         );
         self.note_refused(holder.signed.person.login().as_str(), holder.from, why).await;
     }

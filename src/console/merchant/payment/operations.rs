@@ -150,7 +150,7 @@ pub(crate) async fn act(
     }
     tracing::info!(
         transaction.id = %payment.id, operation = verb.as_str(), state = ?operated.operation.state(),
-        "an operation from the console"
+        "an operation was requested in the console"
     );
     let done = outcome(verb, &operated)?;
     Ok(back_to(mode, &payment, done))

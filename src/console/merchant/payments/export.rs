@@ -138,7 +138,7 @@ impl PaymentExport {
         let lines = self.page().await;
         if let Err(why) = &lines {
             self.is_over = true;
-            tracing::warn!(%why, "an export was broken off");
+            tracing::warn!(%why, "an export was cut short");
         }
         Some((lines, self))
     }

@@ -124,7 +124,7 @@ impl Redelivered {
         };
         let may_pass = denied.is_transient();
         if !may_pass {
-            tracing::error!(transaction.id = %id, %denied, "an event can't be delivered again");
+            tracing::error!(transaction.id = %id, %denied, "an event can't be redelivered");
         }
         self.denied = Some(denied);
         if may_pass { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
