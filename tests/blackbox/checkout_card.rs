@@ -172,13 +172,13 @@ fn every_mistake_is_told_at_once_and_nothing_is_sent() {
     assert_eq!(answer.status, 422, "{answer}");
     let expected = ["name", "cc-number", "cc-name", "cc-exp", "cc-csc", "installments", "postal-code"];
     assert_eq!(fields_of(&answer), expected, "{answer}");
-    assert!(!answer.text().contains("4242"), "{answer}");
+    assert!(!answer.text_without_ids().contains("4242"), "{answer}");
     let past = payer.send_card(APPROVED, |body| body.with("card.expiry", json!("01/20")));
     assert_eq!((past.status, fields_of(&past)), (422, vec!["cc-exp".to_owned()]), "{past}");
     assert!(past.text().contains("Este cartão venceu"), "{past}");
     let elsewhere = payer.send_card(APPROVED, |body| body.with("street", json!("4242 4242 4242 4242")));
     assert_eq!(fields_of(&elsewhere), ["street"], "{elsewhere}");
-    assert!(!elsewhere.text().contains("4242"), "{elsewhere}");
+    assert!(!elsewhere.text_without_ids().contains("4242"), "{elsewhere}");
     assert_eq!(read(&app, &made)["payments"], json!([]));
 }
 
@@ -238,7 +238,7 @@ fn a_form_without_the_script_pays_by_no_card() {
     fields.push(("cc-number", "4242 4242 4242 4242"));
     let answer = payer.post(&fields);
     assert_eq!(answer.status, 422, "{answer}");
-    assert!(!answer.text().contains("4242"), "{answer}");
+    assert!(!answer.text_without_ids().contains("4242"), "{answer}");
 }
 
 #[test]

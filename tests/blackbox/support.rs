@@ -36,7 +36,7 @@ pub(crate) use account::Account;
 pub(crate) use acquirers::{
     Acquirers, CLIENT_SECRET, MERCHANT_KEY, NOTIFICATION_SECRET, wait_until_registered,
 };
-pub(crate) use answer::Answer;
+pub(crate) use answer::{Answer, without_ids};
 pub(crate) use app::TestApp;
 pub(crate) use authenticator::Authenticator;
 pub(crate) use browser::Browser;

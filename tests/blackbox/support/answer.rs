@@ -23,6 +23,11 @@ impl Answer {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
+    /// The text without ids and tokens, whose random digits may look like those of a card.
+    pub(crate) fn text_without_ids(&self) -> String {
+        without_ids(&self.text())
+    }
+
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("no JSON ({error}): {self}"))
@@ -80,4 +85,13 @@ impl std::fmt::Display for Answer {
         let Self { request, status, headers, .. } = self;
         write!(f, "{request} was answered with {status} {headers:?} {}", self.text())
     }
+}
+
+/// A text without ids and tokens: without each long word that is not a number.
+pub(crate) fn without_ids(text: &str) -> String {
+    let is_of_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    let is_random =
+        |word: &str| word.len() >= 20 && word.contains(|letter: char| letter.is_ascii_alphabetic());
+    let words = text.split(|letter| !is_of_word(letter));
+    words.filter(|word| !is_random(word)).collect::<Vec<_>>().join(" ")
 }
