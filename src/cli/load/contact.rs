@@ -14,7 +14,7 @@ use super::troubles::{Absence, Freezes, OwnPauses, StoreRefusals};
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// Time within which mixed answers, of a proxy and of the service, prove that several servers are behind the proxy.
-const MIXED_WITHIN: Duration = Duration::from_secs(1);
+const MIXED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Time without a tick of its own after which the load tester itself counts as paused.
 const OWN_PAUSE: Duration = Duration::from_secs(1);
@@ -194,6 +194,10 @@ impl Contact {
         if is_overtaken && !(cause.is_time_out() && self.is_mostly_silent(began, now)) {
             return;
         }
+        // A proxy tries its servers for seconds. If any call was answered meanwhile, another server is there.
+        if cause.is_of_proxy() && self.answered_at.is_some_and(|answered| answered > began) {
+            return;
+        }
         // The service was there until its last answer, so absences never overlap.
         let at = self.answered_at.map_or(at, |answered| at.max(answered));
         let loss = self.loss.get_or_insert(Loss { at, cause, is_certain: false, cut: 0 });
@@ -204,6 +208,12 @@ impl Contact {
         } else if is_of_the_run {
             loss.cut += 1;
         }
+    }
+
+    /// Records that a call had no answer and is repeated, so that it remains in progress.
+    pub(super) fn found_missing(&mut self, reply: Reply, began: Instant, now: Instant) {
+        self.calls += 1;
+        self.replied(reply, began, now, false);
     }
 
     /// Returns true if the last calls had no answer.

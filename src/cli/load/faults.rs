@@ -85,6 +85,12 @@ pub(super) fn shortfalls(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
             ));
         }
     }
+    if measures.repeated > 0 {
+        shortfalls.push(format!(
+            "requests: the connection of {} broke, and the same request was answered when it was repeated",
+            measures.repeated
+        ));
+    }
     let cut = measures.contact.cut();
     if cut > 0 {
         shortfalls.push(format!("requests: {cut} were under way when the service went away"));

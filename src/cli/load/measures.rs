@@ -92,6 +92,8 @@ pub(super) struct Measures {
     pub(super) under_way: CallsUnderWay,
     /// Creations and reads without an answer at the moment when the run was stopped.
     pub(super) unanswered: Option<UnansweredCalls>,
+    /// Creations and reads whose connection broke, and whose repeat was answered.
+    pub(super) repeated: u64,
     errors: BTreeMap<(CallKind, u16), String>,
     slice: Slice,
     slice_create: Histogram<u64>,
@@ -172,6 +174,7 @@ impl Measures {
             contact: Contact::new(start),
             under_way: CallsUnderWay::default(),
             unanswered: None,
+            repeated: 0,
             errors: BTreeMap::new(),
             slice: Slice::default(),
             slice_create: histogram()?,

@@ -19,7 +19,7 @@ use super::super::output;
 use super::board::Board;
 use super::check_pace::CheckPace;
 use super::measures::{CallKind, Creation, Measures, is_good, micros};
-use super::purchases::Purchases;
+use super::purchases::{Purchase, Purchases};
 use super::reply::{NoAnswer, Reply};
 use super::under_way::PendingCall;
 use super::verdict::{ReportedDeliveries, ReportedStatus};
@@ -47,6 +47,12 @@ const WATCH_WITHIN: Duration = Duration::from_secs(15);
 
 /// Time between two probes while only events are awaited.
 const WATCH_EVERY: Duration = Duration::from_secs(1);
+
+/// Maximum number of times that a request is repeated whose connection broke.
+const REPEATS: u32 = 3;
+
+/// Pause before each repeat. A proxy needs a moment to notice that one of its servers is gone.
+const REPEAT_AFTER: Duration = Duration::from_millis(500);
 
 /// Client of the API that records every reply.
 pub(super) struct Merchant {
@@ -177,10 +183,7 @@ impl Merchant {
             return true;
         };
         self.board.measures().connection.saturating_record(micros(waiting.elapsed()));
-        let request = self.client.post(self.payments_url()).insert_header((AUTHORIZATION, self.key()));
-        let request = request.insert_header((CONTENT_TYPE, "application/json"));
-        let answer =
-            read(request.insert_header((IDEMPOTENCY_KEY, purchase.key)).send_body(purchase.body)).await;
+        let answer = self.until_answered(async || self.create(&purchase).await).await;
         let (reply, record) = answer.as_success::<RecordFields>(CallKind::Create);
         self.note_error(CallKind::Create, &answer);
         {
@@ -200,10 +203,40 @@ impl Merchant {
         reply.status().is_some()
     }
 
+    async fn create(&self, purchase: &Purchase) -> CallResult {
+        let request = self.client.post(self.payments_url()).insert_header((AUTHORIZATION, self.key()));
+        let request = request.insert_header((CONTENT_TYPE, "application/json"));
+        let request = request.insert_header((IDEMPOTENCY_KEY, purchase.key.clone()));
+        read(request.send_body(purchase.body.clone())).await
+    }
+
+    /// Sends a request, and repeats it if its connection broke, as a merchant's program does. A creation has the same
+    /// `Idempotency-Key` each time. Returns the first result if no repeat was answered.
+    async fn until_answered(&self, send: impl AsyncFn() -> CallResult) -> CallResult {
+        let first = send().await;
+        if !first.reply.is_cut() {
+            return first;
+        }
+        let cut_at = Instant::now();
+        self.board.measures().contact.found_missing(first.reply, cut_at, cut_at);
+        for _ in 0..REPEATS {
+            tokio::time::sleep(REPEAT_AFTER).await;
+            let began = Instant::now();
+            let again = send().await;
+            if again.reply.status().is_some() {
+                self.board.measures().repeated += 1;
+                return again;
+            }
+            self.board.measures().contact.found_missing(again.reply, began, Instant::now());
+        }
+        first
+    }
+
     async fn read_back(&self, transaction: Uuid) -> Reply {
         let began = Instant::now();
         let ticket = self.board.measures().begin(PendingCall::Read, began);
-        let answer = self.send(CallKind::Read, &self.url_of(transaction)).await;
+        let url = self.url_of(transaction);
+        let answer = self.until_answered(async || self.send(CallKind::Read, &url).await).await;
         let (reply, _) = answer.as_success::<RecordFields>(CallKind::Read);
         let mut measures = self.board.measures();
         if measures.under_way.end(ticket) {

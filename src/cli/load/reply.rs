@@ -54,6 +54,11 @@ impl Reply {
         }
     }
 
+    /// Returns true if the connection broke before the answer: a repeat shows whether the request was accepted.
+    pub(super) const fn is_cut(self) -> bool {
+        matches!(self, Self::Missing(NoAnswer::ConnectionClosed))
+    }
+
     /// Returns true if the reply reveals nothing about the requested payment: there was no answer, or only a temporary
     /// refusal.
     pub(super) const fn says_nothing(self) -> bool {

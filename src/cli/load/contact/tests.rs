@@ -46,14 +46,25 @@ fn a_service_that_comes_back_was_away_until_then() {
 fn a_proxy_without_its_service_is_an_absence_like_a_connection_that_is_refused() {
     for cause in [NoAnswer::BadGateway, NoAnswer::ProxyUnavailable] {
         let missing = Reply::Missing(cause);
-        let away = contact(&[(OK, 0, 5), (missing, 1_000, 1_001), (OK, 3_000, 3_004)]);
-        assert_eq!((times(&away), away.cut()), (vec![(1_001, Some(3_004))], 0), "{cause:?}");
+        let away = contact(&[(OK, 0, 5), (missing, 1_000, 1_001), (OK, 7_000, 7_004)]);
+        assert_eq!((times(&away), away.cut()), (vec![(1_001, Some(7_004))], 0), "{cause:?}");
     }
     let slow = Reply::Missing(NoAnswer::GatewayTimeOut);
     let mut hung = contact(&[(OK, 0, 5), (slow, 1_000, 11_000)]);
     assert!(hung.is_lost() && hung.is_away().is_none(), "it may be one slow call");
     hung.confirm_loss();
     assert_eq!((times(&hung), hung.cut()), (vec![(1_000, None)], 1));
+}
+
+#[test]
+fn a_proxy_that_tried_a_dead_server_while_another_one_answered_is_no_absence() {
+    let dead = Reply::Missing(NoAnswer::ProxyUnavailable);
+    let slow = contact(&[(OK, 0, 5), (OK, 2_000, 2_005), (dead, 1_000, 4_000)]);
+    assert_eq!((slow.is_away(), times(&slow)), (None, vec![]), "answered meanwhile");
+    let alone = contact(&[(OK, 0, 5), (dead, 1_000, 4_000), (OK, 8_900, 8_905)]);
+    assert_eq!(times(&alone), [], "answered within five seconds");
+    let away = contact(&[(OK, 0, 5), (dead, 1_000, 4_000), (OK, 9_100, 9_105)]);
+    assert_eq!(times(&away), [(4_000, Some(9_105))]);
 }
 
 #[test]
