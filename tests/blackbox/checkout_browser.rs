@@ -107,7 +107,10 @@ fn an_unknown_outcome_is_shown_as_such_and_turns_by_itself() {
     browser.click(SUBMIT);
     browser.wait_for_text(".badge", "Checking");
     assert_eq!((status(&browser), browser.count("form")), (json!("initial"), 0));
+    // The outcome is a second away, and then the page loads again.
+    app.signal("STOP");
     browser.check_accessible("a card payment that is checked");
+    app.signal("CONT");
     browser.wait_for_text(".badge", "Paid");
 }
 

@@ -8,10 +8,14 @@ use serde_json::Value;
 
 use crate::support::{Fault, PATIENCE, PlantedService, Program, Running, TestApp, eventually, pause};
 
+/// Waits until the load tester knows of a payment: it reads back what it was told of.
 fn wait_for_a_payment(app: &TestApp) {
-    eventually(PATIENCE, "the first payment", || {
-        let page = app.client().get("/pay/payments").expect(200);
-        (!page["data"].as_array()?.is_empty()).then_some(())
+    const READS: &str =
+        r#"quita_http_requests_total{method="GET",route="/pay/payments/{transactionId}",status="200"} "#;
+    eventually(PATIENCE, "the first payment is read back", || {
+        let metrics = app.ops().get("/metrics").text();
+        let read = metrics.lines().find_map(|line| line.strip_prefix(READS))?;
+        (read != "0").then_some(())
     });
 }
 
