@@ -72,6 +72,7 @@ mod mutations;
 mod nodes;
 mod notices;
 mod on_the_wire;
+mod open_pages;
 mod openapi;
 mod operator_attacks;
 mod operator_doors;

@@ -10,9 +10,9 @@ use std::time::Duration;
 use actix_web::HttpResponse;
 use actix_web::http::header::{CACHE_CONTROL, HeaderName};
 use actix_web::web::Bytes;
-use futures_util::stream;
+use futures_util::{Stream, StreamExt, stream};
 use tokio::sync::watch;
-use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval, timeout};
 
 use super::page_error::PageError;
 use super::stream_permits::{STREAMS, StreamPermit, StreamPermits, Watcher};
@@ -25,7 +25,9 @@ const TICKS_PER_BUSY_POLL: u32 = 3;
 /// Keep-alive. It is an event rather than a comment, so that the page's script receives it and can detect a dead
 /// connection.
 const ALIVE: &str = "event: alive\ndata:\n\n";
-/// Ticks between two keep-alives, and between two checks that the visitor is still signed in.
+/// Longest silence of a stream. After eight seconds of silence, the page's script reports that its node is away.
+const ALIVE_EVERY: Duration = Duration::from_secs(3);
+/// Ticks between two checks that the visitor is still signed in.
 const TICKS_PER_CHECK: u32 = 10;
 /// Time for which a poll's result is shared with other streams.
 const SHARED_FOR: Duration = Duration::from_millis(800);
@@ -197,21 +199,26 @@ impl<P: LivePart> OpenStream<P> {
                 }
                 None => self.changes = 0,
             }
-            if is_check {
-                return Some((Bytes::from_static(ALIVE.as_bytes()), self));
-            }
         }
     }
 }
 
-/// Returns the response that carries a stream of events (WHATWG HTML, section 9.2).
-pub(crate) fn event_stream(events: impl futures_util::Stream<Item = Bytes> + 'static) -> HttpResponse {
-    use futures_util::StreamExt;
+/// Returns the response that carries a stream of events (WHATWG HTML, section 9.2), with keep-alives.
+pub(crate) fn event_stream(events: impl Stream<Item = Bytes> + 'static) -> HttpResponse {
     HttpResponse::Ok()
         .content_type("text/event-stream")
         .insert_header((CACHE_CONTROL, "no-store"))
         .insert_header((NO_BUFFERING, "no"))
-        .streaming(events.map(Ok::<_, std::convert::Infallible>))
+        .streaming(kept_alive(events).map(Ok::<_, std::convert::Infallible>))
+}
+
+/// Adds a keep-alive after each [`ALIVE_EVERY`] without an event, also during a poll that takes longer.
+fn kept_alive(events: impl Stream<Item = Bytes> + 'static) -> impl Stream<Item = Bytes> + 'static {
+    stream::unfold(Box::pin(events), |mut events| async move {
+        let next = timeout(ALIVE_EVERY, events.next()).await;
+        let event = next.unwrap_or(Some(Bytes::from_static(ALIVE.as_bytes())))?;
+        Some((event, events))
+    })
 }
 
 /// Returns one event, with a `data` line for each line of its data.
@@ -232,7 +239,6 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use actix_web::body::MessageBody;
-    use futures_util::StreamExt;
 
     use super::*;
 
@@ -278,7 +284,7 @@ mod tests {
         }
     }
 
-    fn events(response: HttpResponse) -> impl futures_util::Stream<Item = String> + Unpin {
+    fn events(response: HttpResponse) -> impl Stream<Item = String> + Unpin {
         let mut body = Box::pin(response.into_body());
         Box::pin(stream::poll_fn(move |context| body.as_mut().poll_next(context)))
             .map(|bytes| String::from_utf8(bytes.unwrap().to_vec()).unwrap())
@@ -295,7 +301,7 @@ mod tests {
         assert_eq!(events.next().await.unwrap(), "event: fragment\ndata: 2\n\n");
         let before = Instant::now();
         assert_eq!(events.next().await.unwrap(), ALIVE);
-        assert!(before.elapsed() >= POLL_EVERY * (TICKS_PER_CHECK - 2), "{:?}", before.elapsed());
+        assert_eq!(before.elapsed(), ALIVE_EVERY);
     }
 
     #[tokio::test(start_paused = true)]
@@ -321,9 +327,26 @@ mod tests {
         }
         assert_eq!(slow.polls.load(Ordering::SeqCst), 1);
         let begun = Instant::now();
-        assert_eq!(open[0].next().await.unwrap(), ALIVE);
-        assert_eq!(slow.polls.load(Ordering::SeqCst), 1 + TICKS_PER_CHECK);
-        assert_eq!(begun.elapsed(), (POLL_EVERY + takes) * TICKS_PER_CHECK);
+        let cycles = 4;
+        while begun.elapsed() < (POLL_EVERY + takes) * cycles {
+            assert_eq!(open[0].next().await.unwrap(), ALIVE);
+        }
+        assert_eq!(slow.polls.load(Ordering::SeqCst), 1 + cycles);
+        assert_eq!(begun.elapsed(), (POLL_EVERY + takes) * cycles);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_poll_delays_no_keep_alive() {
+        let streams = Arc::new(Streams::new());
+        let takes = ALIVE_EVERY * 2 + POLL_EVERY;
+        let mut events = events(streams.open(Counted { takes, ..Counted::new() }).unwrap());
+        let begun = Instant::now();
+        for number in 1..=2 {
+            assert_eq!(events.next().await.unwrap(), ALIVE);
+            assert_eq!(begun.elapsed(), ALIVE_EVERY * number);
+        }
+        assert!(events.next().await.unwrap().starts_with("event: fragment"));
+        assert_eq!(begun.elapsed(), takes);
     }
 
     #[tokio::test(start_paused = true)]
@@ -360,7 +383,7 @@ mod tests {
         for number in 0..12 {
             counted.show(&number.to_string());
             let begun = Instant::now();
-            while !events.next().await.unwrap().starts_with("event") {}
+            while !events.next().await.unwrap().starts_with("event: fragment") {}
             between.push(begun.elapsed().as_secs());
         }
         assert_eq!(between[1..5], [1; 4]);
@@ -377,7 +400,8 @@ mod tests {
             assert!(events.next().await.is_some());
         }
         counted.is_out.store(1, Ordering::SeqCst);
-        assert_eq!(open[0].next().await, None);
+        let until_checked = POLL_EVERY * (TICKS_PER_CHECK + 1);
+        timeout(until_checked, open[0].by_ref().for_each(|_| async {})).await.expect("it ends");
         streams.close();
         assert_eq!(open[1].next().await, None);
     }

@@ -6,9 +6,12 @@
   const language = root.lang || "en";
   const HIDDEN_MS = 60_000;
   const SLOWEST_MS = 30_000;
-  // Streams send something every ten seconds.
-  const SILENT_MS = 25_000;
+  // Streams send something every three seconds.
+  const SILENT_S = 8;
+  const LOST_S = 3;
+  const AGAIN_MS = 1500;
   const ASKED_MS = 10_000;
+  const OUTAGE_MS = 5000;
   const MARK_MS = 4000;
   const SELECTION_MS = 15_000;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -190,6 +193,65 @@
     }
   }
 
+  // --- a node that no longer answers -----------------------------------------------------------------
+
+  let heardAt = Date.now();
+  let isAway = false;
+  let isPollLost = false;
+  // Seconds are counted, not measured: a computer that slept has missed nothing yet.
+  let silentS = 0;
+  let lostS = 0;
+  let watching = 0;
+
+  // Without a stream, only the polls for an outage tell whether the node is there.
+  const isPolled = () => streams.every((stream) => stream.isRefused);
+
+  function showAway(away) {
+    if (away === isAway) return;
+    isAway = away;
+    document.body.classList.toggle("node-away", away);
+    for (const bar of all("[data-node-away]")) {
+      for (const time of all("time", bar)) {
+        time.dateTime = new Date(heardAt).toISOString();
+        time.textContent = clock.format(new Date(heardAt));
+      }
+      for (const words of all("[data-of-live]", bar)) words.hidden = isPolled();
+      bar.hidden = !away;
+    }
+  }
+
+  // The page is as the node has it.
+  function renew() {
+    heardAt = Date.now();
+    silentS = 0;
+    lostS = 0;
+    showAway(false);
+  }
+
+  // The node is there, though it sent nothing for the page.
+  function meet() {
+    silentS = 0;
+    isPollLost = false;
+    if (isPolled()) renew();
+  }
+
+  function watch() {
+    if (document.hidden) return;
+    const isLost = isPolled() ? isPollLost : streams.every((stream) => stream.isLost || stream.isRefused);
+    const longestS = isPolled() ? SILENT_S + OUTAGE_MS / 1000 : SILENT_S;
+    silentS += 1;
+    lostS = isLost ? lostS + 1 : 0;
+    if (silentS > longestS || lostS >= LOST_S) showAway(true);
+  }
+
+  // A page that was hidden may have had its requests cut off.
+  function attend() {
+    silentS = 0;
+    lostS = 0;
+    isPollLost = false;
+    watching ||= setInterval(watch, 1000);
+  }
+
   // The page itself will say what is wrong, or ask to sign in; never in a loop.
   function reload() {
     const last = Number(sessionStorage.getItem("reloaded-at"));
@@ -201,7 +263,7 @@
 
   class Stream {
     constructor(url, event, take, opened) {
-      Object.assign(this, { url, event, take, opened, state: "reconnecting", failures: 0, timer: 0, silence: 0, source: null });
+      Object.assign(this, { url, event, take, opened, state: "reconnecting", isLost: false, isRefused: false, failures: 0, timer: 0, silence: 0, source: null });
       streams.push(this);
     }
 
@@ -211,7 +273,7 @@
       this.source = new EventSource(this.url);
       this.source.addEventListener("open", () => {
         this.failures = 0;
-        this.hear();
+        this.listen();
         this.become("live");
         this.opened?.();
       });
@@ -221,15 +283,36 @@
         this.take(event.data);
       });
       this.source.addEventListener("error", () => {
-        this.become("reconnecting");
-        if (this.source?.readyState === EventSource.CLOSED) this.askWhy();
+        if (this.source?.readyState === EventSource.CLOSED) {
+          this.askWhy();
+          return;
+        }
+        this.isLost = true;
+        this.close("reconnecting");
+        // Browsers wait three to five seconds, in which the page would already count as lost.
+        this.openIn(AGAIN_MS);
       });
     }
 
-    // A service that hangs and a network that drops everything end no connection: only their silence tells.
+    // Many pages that lost the service at once must not all come back at once.
+    openIn(pauseMs) {
+      this.timer = setTimeout(() => this.open(), pauseMs * (0.8 + Math.random() * 0.4));
+    }
+
     hear() {
+      this.isLost = false;
+      this.isRefused = false;
+      this.listen();
+      renew();
+    }
+
+    // A service that hangs and a network that drops everything end no connection: only their silence tells.
+    listen() {
       clearTimeout(this.silence);
-      this.silence = setTimeout(() => this.askWhy(), SILENT_MS);
+      this.silence = setTimeout(() => {
+        this.isLost = true;
+        this.askWhy();
+      }, SILENT_S * 1000);
     }
 
     close(state) {
@@ -250,10 +333,15 @@
       this.close("reconnecting");
       const request = new AbortController();
       const limit = setTimeout(() => request.abort(), ASKED_MS);
+      let isAnswered = false;
+      let isRefused = false;
       try {
         const answer = await fetch(this.url, { cache: "no-store", redirect: "manual", signal: request.signal });
         const isFinal = answer.type === "opaqueredirect" || [401, 403, 404, 410].includes(answer.status);
         if (isFinal && reload()) return;
+        // The node's own answers have this header; a proxy answers for a node that is away.
+        isAnswered = isFinal || answer.headers.has("X-Request-Id");
+        isRefused = isAnswered && !answer.ok;
       } catch {
         // The network is away: the next try will tell.
       } finally {
@@ -261,10 +349,11 @@
         request.abort();
       }
       if (this.state !== "reconnecting" || this.source) return;
+      this.isLost = !isAnswered;
+      this.isRefused = isRefused;
+      if (isAnswered) meet();
       this.failures += 1;
-      const pauseMs = Math.min(1000 * 2 ** (this.failures - 1), SLOWEST_MS);
-      // Many pages that lost the service at once must not all come back at once.
-      this.timer = setTimeout(() => this.open(), pauseMs * (0.8 + Math.random() * 0.4));
+      this.openIn(Math.min(1000 * 2 ** (this.failures - 1), SLOWEST_MS));
     }
   }
 
@@ -273,12 +362,17 @@
 
   document.addEventListener("visibilitychange", () => {
     clearTimeout(hiddenTimer);
-    if (document.hidden) hiddenTimer = setTimeout(pause, HIDDEN_MS);
-    else resume();
+    if (document.hidden) {
+      hiddenTimer = setTimeout(pause, HIDDEN_MS);
+      return;
+    }
+    attend();
+    resume();
   });
   window.addEventListener("pagehide", pause);
   // Also the first time, when the page is complete.
   window.addEventListener("pageshow", resume);
+  window.addEventListener("pageshow", attend);
   window.addEventListener("online", resume);
 
   // --- live sections ---------------------------------------------------------------------------------
@@ -351,8 +445,6 @@
 
   // --- an outage of the store ------------------------------------------------------------------------
 
-  const OUTAGE_MS = 5000;
-
   async function askOutage(bar) {
     if (document.hidden) return;
     try {
@@ -361,8 +453,12 @@
         headers: { Accept: "application/json" },
         signal: AbortSignal.timeout(ASKED_MS),
       });
-      if (!answer.ok) return;
+      if (!answer.ok) {
+        isPollLost = true;
+        return;
+      }
       const { since, trouble } = await answer.json();
+      meet();
       bar.hidden = since === null;
       if (since === null) {
         // A page that could not be shown during the outage asks again.
@@ -375,7 +471,8 @@
         time.textContent = clock.format(new Date(since));
       }
     } catch {
-      // The service itself is away: its streams say so.
+      // The service itself is away, unless this page is being left.
+      isPollLost = true;
     }
   }
 

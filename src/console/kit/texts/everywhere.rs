@@ -47,6 +47,8 @@ group! {
         word_live: "Atualizada", "Up to date";
         word_reconnecting: "Reconectando…", "Reconnecting…";
         word_paused: "Em pausa", "Paused";
+        node_away_since: "Este nó não responde desde", "This node has not answered since";
+        node_away_content: "O que você vê é daquele momento.", "What you see is from then.";
         outage_silent: "O armazenamento não responde", "The store does not answer";
         outage_no_writes: "Nada pode ser gravado", "Nothing can be stored";
         outage_read_only: "O armazenamento não aceita gravações", "The store does not accept writes";
