@@ -84,7 +84,7 @@ pub use report::{MAX_REPORTS, REPORT_LEASE_MS, Report, source_now};
 pub use resolve::RESOLVED_BY_OPERATOR;
 pub use schedule::{CALL_LEASE_MS, HINT_GAP_MS};
 pub use second::SecondLook;
-pub use status_change::AMOUNT_MISMATCH;
+pub use status_change::{AMOUNT_MISMATCH, NO_ACQUIRER_AVAILABLE};
 pub use tell::MayWait;
 
 /// Everything about one payment. Cheap to clone: large parts are shared until they change.

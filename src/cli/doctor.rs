@@ -2,6 +2,7 @@
 
 mod checks;
 mod finding;
+mod keys;
 mod mail;
 mod nodes;
 mod open_payments;
@@ -116,11 +117,9 @@ async fn stored(config: &Config, running: Option<&RunningService>) -> Vec<Findin
         }
     };
     let newest = keys.iter().map(|key| key.created_at).max();
-    let mut findings = vec![
-        checks::store_takes_writes(&config.store, written),
-        checks::clock(now, made_at, newest),
-        checks::keys(&keys, config.environment, now),
-    ];
+    let mut findings =
+        vec![checks::store_takes_writes(&config.store, written), checks::clock(now, made_at, newest)];
+    findings.extend(keys::check(&keys, config.environment, now));
     findings.extend(checks::console(config, has_operators));
     let store = opened.whole();
     if let StoreUrl::Mongo(_) = config.store {

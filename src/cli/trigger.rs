@@ -187,7 +187,8 @@ impl RecipeStep {
 async fn wait_for(api: &Api, id: TransactionId, event: &str) -> Result<(), Failure> {
     let until = Instant::now() + PATIENCE;
     loop {
-        let answer = api.call("events", ApiRequest::get(format!("/pay/payments/{id}/events"))).await?;
+        let answer =
+            api.call("reading the events", ApiRequest::get(format!("/pay/payments/{id}/events"))).await?;
         let events: EventList = serde_json::from_str(&answer)
             .map_err(|error| Failure::failed(format!("the answer has no events: {error}")))?;
         if events.data.iter().any(|told| told.event == event) {

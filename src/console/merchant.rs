@@ -19,6 +19,7 @@ mod overview;
 mod payment;
 mod payments;
 mod people;
+mod reasons;
 mod requests;
 mod routes;
 mod session;

@@ -8,6 +8,7 @@ use quita_domain::method::Method;
 use quita_domain::payment::Payment;
 use quita_domain::request::by_hand::{self, PaidBy, PayByHand};
 use quita_domain::status::Status;
+use quita_domain::wording::Wording;
 
 use super::answer;
 use super::auth::Writer;
@@ -35,7 +36,8 @@ pub(crate) async fn act(
     let payment = own(&edge, &id, &caller.0.owner).await?;
     // An acquirer's test keys reach its homologation environment, where money moves only as the acquirer decides.
     if !payment.acquirer().is_some_and(|acquirer| edge.is_sandbox(acquirer)) {
-        return Err(ApiError::new(ErrorCode::NotASandboxPayment, wordings::no_sandbox_payment()));
+        let why = already_declined(&payment).unwrap_or_else(wordings::no_sandbox_payment);
+        return Err(ApiError::new(ErrorCode::NotASandboxPayment, why));
     }
     let body = read_optional_json(&request, payload).await?;
     let pay = match action {
@@ -53,13 +55,19 @@ pub(crate) async fn act(
     if !status.allows(target) && !crosses {
         let why = match status == target {
             true => wordings::is_already(status),
-            false => wordings::no_such_step(status, target),
+            false => already_declined(&payment).unwrap_or_else(|| wordings::no_such_step(status, target)),
         };
         return Err(ApiError::new(ErrorCode::StatusConflict, why));
     }
     let notice = manual_notice(action, &pay, &payment, edge.clock.now());
     let moved = edge.payments.submit_and_await(notice, &payment).await?;
     Ok(answer::record(&mut HttpResponse::Ok(), &edge, &moved))
+}
+
+/// Returns the message for a payment that was declined, with its reason; `None` for any other.
+fn already_declined(payment: &Payment) -> Option<Wording> {
+    let reason = payment.state.status_reason.as_deref().filter(|_| payment.status() == Status::Declined);
+    reason.map(wordings::is_already_declined)
 }
 
 /// Returns true if a boleto was paid by one of its codes, and its payer now pays by the other one too.

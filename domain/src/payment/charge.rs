@@ -4,7 +4,7 @@ use super::change::AttemptChange;
 use super::charges::MAX_ATTEMPTS;
 use super::draft::Draft;
 use super::schedule::CALL_LEASE_MS;
-use super::status_change::NO_CODE;
+use super::status_change::{NO_ACQUIRER_AVAILABLE, NO_CODE};
 use super::{Change, Effect};
 use crate::acquiring::Decline;
 use crate::event::Cause;
@@ -30,7 +30,7 @@ impl GivenUp {
     /// Returns the reason's name in the record.
     const fn reason(self) -> &'static str {
         match self {
-            Self::NoneAvailable => "no_acquirer_available",
+            Self::NoneAvailable => NO_ACQUIRER_AVAILABLE,
             Self::Refused => "acquirer_refused",
             Self::Interrupted => "interrupted",
             Self::NoCode => NO_CODE,

@@ -8,6 +8,9 @@ use crate::status::Status;
 /// Reason of a payment that ended because another amount came in.
 pub const AMOUNT_MISMATCH: &str = "amount_mismatch";
 
+/// Reason of a payment that was declined because no acquirer could be reached. Nothing was charged.
+pub const NO_ACQUIRER_AVAILABLE: &str = "no_acquirer_available";
+
 /// Reason of a payment that ended because its acquirer had no code to pay with.
 pub(super) const NO_CODE: &str = "no_code";
 

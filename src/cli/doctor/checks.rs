@@ -211,29 +211,6 @@ pub(super) fn clock(now: Timestamp, made_at: Option<Timestamp>, newest: Option<T
     Finding::ok("clock", now.to_string())
 }
 
-/// Checks that an API key is in use, and that none is old.
-pub(super) fn keys(keys: &[ApiKey], environment: Environment, now: Timestamp) -> Finding {
-    let live = keys.iter().filter(|key| key.is_live(now)).count();
-    let old: Vec<_> = keys.iter().filter(|key| key.is_old(now)).map(|key| key.id.as_str()).collect();
-    if !old.is_empty() {
-        let text = format!("{live} in use, {} of them older than a year: {}", old.len(), old.join(", "));
-        let mend =
-            "create a new key, switch the merchant's program to it, then run `quita keys revoke KEYID`";
-        return Finding::warn("keys", text, mend);
-    }
-    if live > 0 {
-        return Finding::ok("keys", format!("{live} in use"));
-    }
-    match environment {
-        Environment::Development if keys.is_empty() => {
-            Finding::warn("keys", "there is none yet", "`quita serve` creates one for the merchant demo")
-        }
-        Environment::Development | Environment::Production => {
-            Finding::warn("keys", "none is in use", "`quita keys create --merchant NAME` creates one")
-        }
-    }
-}
-
 /// Checks that this node has the secret key that the store uses, and that it is the newest one.
 pub(super) async fn key_of_store(strongbox: &Strongbox, secret_keys: &SecretKeys) -> Option<Finding> {
     match strongbox.current().await {
@@ -321,8 +298,6 @@ mod tests {
     use super::super::finding::Level;
     use super::*;
     use quita_config::settings::Settings;
-    use quita_domain::access::{KeyKind, PresentedKey};
-    use quita_domain::identity::{ApplicationName, MerchantId, Owner};
 
     fn config(flags: &[(&'static str, &str)]) -> Config {
         let flags = flags.iter().map(|(name, text)| (*name, (*text).to_owned()));
@@ -471,38 +446,6 @@ mod tests {
         let few = open_files(1_024);
         assert_eq!(few.level, Level::Warn);
         assert!(few.text.contains("1024") && few.mend.is_some_and(|mend| mend.contains("LimitNOFILE")));
-    }
-
-    #[test]
-    fn keys_older_than_a_year_are_named() {
-        let made = PresentedKey::from_random(KeyKind::Secret, Mode::Live, [1; 8], [2; 32]);
-        let owner = Owner {
-            merchant: MerchantId::new("acme"),
-            application: ApplicationName::new("shop"),
-            mode: Mode::Live,
-        };
-        let key = ApiKey {
-            id: made.id.clone(),
-            kind: KeyKind::Secret,
-            owner,
-            secret_hash: made.secret_hash(),
-            scopes: Vec::new(),
-            created_at: Timestamp::from_millis(0),
-            made_by: None,
-            expires_at: None,
-            revoked_at: None,
-            exposed_at: None,
-            last_used_at: None,
-        };
-        let after = |days: i64| {
-            keys(
-                std::slice::from_ref(&key),
-                Environment::Production,
-                Timestamp::from_millis(days * 86_400_000),
-            )
-        };
-        assert_eq!(levels(&[after(364), after(365)]), [Level::Ok, Level::Warn]);
-        assert!(after(365).to_string().contains("0101010101010101"), "{}", after(365));
     }
 
     #[test]

@@ -86,6 +86,13 @@ pub(crate) struct FormView {
     pub(crate) mistakes: Vec<FormMistake>,
 }
 
+impl FormView {
+    /// Returns true if any mistake is in a field. The script for cards chooses its heading by the same rule.
+    fn concerns_fields(&self) -> bool {
+        self.mistakes.iter().any(|mistake| !mistake.field.is_empty())
+    }
+}
+
 /// A method that can be chosen.
 #[derive(Debug, Clone)]
 pub(crate) struct MethodView {

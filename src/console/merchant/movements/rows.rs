@@ -17,7 +17,7 @@ pub(super) struct MovementRow {
     pub(super) method: Method,
     /// Colour class of the status, and its word.
     pub(super) status: (&'static str, &'static str),
-    /// Reason for a failure, in the acquirer's words.
+    /// Reason for a failure: the acquirer's words, or ours with the code.
     pub(super) reason: Option<String>,
     pub(super) at: Option<Timestamp>,
     pub(super) won_at: Option<Timestamp>,
@@ -39,7 +39,7 @@ fn of_refund(payment: &Payment, refund: &Refund, language: Language) -> Movement
         reference: payment.order.external_reference.clone(),
         method: payment.method(),
         status: (tone_of_refund(refund.status), language.refund_status(refund.status)),
-        reason: refund.failure_reason.clone(),
+        reason: refund.failure_reason.as_deref().map(|reason| language.reason_with_code(reason)),
         at: Some(refund.created_at),
         won_at: None,
         amount: language.money(refund.amount),

@@ -84,7 +84,8 @@ impl Teller {
             moment.text = asked.replace("{n}", &attempt.call.inquiries.to_string());
         }
         if let Some(decline) = &attempt.decline {
-            moment.text = format!("{} · {}", decline.code, self.texts.payments.tried_further);
+            let reason = self.language.reason_with_code(&decline.code);
+            moment.text = format!("{reason} · {}", self.texts.payments.tried_further);
         }
         moment.tells_routing = is_first;
         moment
@@ -106,7 +107,8 @@ impl Teller {
             (self.language.operation(operation.kind), self.language.operation_state(operation.state()));
         let title = format!("{name}{amount}: {state}");
         let mut moment = Moment::new(operation.requested_at, "acquirer", tone, title);
-        moment.text = operation.call.refusal.clone().unwrap_or_default();
+        let refusal = operation.call.refusal.as_deref();
+        moment.text = refusal.map(|reason| self.language.reason_with_code(reason)).unwrap_or_default();
         moment
     }
 
@@ -127,7 +129,8 @@ impl Teller {
         let cause = self.language.cause(event.actor);
         let failure = event.refund.as_ref().and_then(|refund| refund.failure_reason.as_ref());
         let reason = event.reason.as_ref().or(failure);
-        let reason = reason.map(|reason| format!(" · {reason}")).unwrap_or_default();
+        let reason =
+            reason.map(|code| format!(" · {}", self.language.reason_with_code(code))).unwrap_or_default();
         moment.text = format!("{name} · {cause}{reason}");
         moment
     }
