@@ -9,7 +9,7 @@ use std::collections::btree_map::Entry;
 use toml::{Table, Value};
 
 use super::file;
-use super::nearest::hint;
+use super::nearest::{hint, nearest};
 use super::problem::Origin;
 use super::settings::{Given, Settings, scalar};
 
@@ -69,7 +69,14 @@ impl<'a> OptionTable<'a> {
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Option<T> {
         if !self.entries.contains_key(key) {
-            self.refuse(key, &format!("it is missing; allowed: {allowed}"));
+            let written = nearest(key, self.entries.keys().map(String::as_str));
+            let why = match written {
+                Some(written) => format!(
+                    "it is missing; there is {written} instead: did you mean {key}? Allowed: {allowed}"
+                ),
+                None => format!("it is missing; allowed: {allowed}"),
+            };
+            self.refuse(key, &why);
         }
         self.optional(key, allowed, parse)
     }

@@ -226,7 +226,7 @@ pub enum DocumentError {
     #[error("a CPF has 11 digits, a CNPJ 14 characters")]
     Length,
     /// One character repeated throughout: the arithmetic may pass, the document does not exist.
-    #[error("a document of one repeated character does not exist")]
+    #[error("a CPF or CNPJ can't be one character repeated")]
     Repeated,
     /// The last two digits do not follow from the others.
     #[error("the check digits are wrong")]

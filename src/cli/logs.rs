@@ -133,7 +133,8 @@ impl Tail {
 
     /// Returns the requests that the answering node kept, oldest first.
     async fn look(&self) -> Result<RequestLog, FailedCall> {
-        let answer = self.api.exchange("requests", ApiRequest::get("/pay/requests")).await?;
+        let answer =
+            self.api.exchange("reading the refused requests", ApiRequest::get("/pay/requests")).await?;
         RequestLog::parse(&answer)
     }
 

@@ -258,7 +258,7 @@ fn failing(method: Method, since: Timestamp) -> (RouteHealth, Timestamp) {
     let acquirer = AcquirerName::new("bank");
     let mode = Mode::Live;
     let state = RouteState::Failing;
-    (RouteHealth { acquirer, method, mode, state, failing_since: Some(since) }, since)
+    (RouteHealth { acquirer, method, mode, state, failing_since: Some(since), error: None }, since)
 }
 
 #[tokio::test]

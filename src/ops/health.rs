@@ -66,6 +66,9 @@ struct AcquirerCheck {
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     failing_since: Option<String>,
+    /// Error of the last lost call, while it fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
 }
 
 /// Handles `GET /health/live`: responds as long as the process runs.
@@ -98,6 +101,7 @@ pub(super) async fn ready(payments: Data<Payments>, console: Data<OperatorConsol
         mode: route.mode.as_str(),
         state: route.state.as_str(),
         failing_since: route.failing_since.map(|since| since.to_string()),
+        error: route.error,
     });
     let checks =
         Checks { store, mailboxes, routes: open_routes, clock, acquirers: acquirers.collect(), failing };

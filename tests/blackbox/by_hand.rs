@@ -69,6 +69,9 @@ fn what_no_sandbox_took_is_not_moved_by_hand() {
     let sandbox = |name: &str| format!("[{{ name = \"{name}\", adapter = \"sandbox\" }}]");
     let mut app = TestApp::builder().env("QUITA_ACQUIRER", &sandbox("one")).start();
     let id = waiting(&app.client());
+    // Cents 99: the sandbox could not be reached.
+    let declined = app.client().create(&pix(10_099))["transactionId"].as_str().unwrap().to_owned();
+    app.client().wait_for_status(&declined, "declined");
     // Nothing says that an acquirer that is no longer configured was a sandbox.
     app.restart_with("QUITA_ACQUIRER", &sandbox("other"));
     let client = app.client();
@@ -77,6 +80,10 @@ fn what_no_sandbox_took_is_not_moved_by_hand() {
         refused.expect_error(409, "not_a_sandbox_payment");
     }
     assert_eq!(client.history(&id), ["pending"]);
+    let refused = client.post_empty(&format!("/sandbox/payments/{declined}/pay"));
+    refused.expect_error(409, "not_a_sandbox_payment");
+    let message = refused.json()["message"].to_string();
+    assert!(message.contains("already declined (no_acquirer_available)"), "{message}");
     app.restart_with("QUITA_ACQUIRER", &sandbox("one"));
     assert_eq!(act(&app.client(), &id, "pay")["status"], "paid");
 }

@@ -121,6 +121,26 @@ fn pay(app: &TestApp, transaction: &str) {
 }
 
 #[test]
+fn a_payer_whose_bank_could_not_be_reached_is_told_so_and_not_of_mistakes() {
+    let one = "[{ name = \"only\", adapter = \"sandbox\" }]";
+    let app = TestApp::builder().env("QUITA_ACQUIRER", one).start();
+    // Cents 99: the sandbox can't be reached.
+    let made = make(&app, &link().with("amount", json!(10_099)));
+    let payer = Payer::at(&app, &made);
+    assert_eq!(payer.begin("pix").status, 303);
+    let page = eventually(PATIENCE, "the payment is declined", || {
+        let page = payer.look();
+        page.contains("id=\"mistakes\"").then_some(page)
+    });
+    let told = "Não conseguimos contato com o banco. Nada foi cobrado. Tente de novo mais tarde.";
+    let summary = between(&page, "id=\"mistakes\"", "</div>");
+    assert!(summary.contains(told) && summary.contains("<h2>Atenção</h2>"), "{page}");
+    assert!(!page.contains("<h2>Confira estes campos</h2>"), "{page}");
+    let wrong = payer.post(&[("form", &*payer.number()), ("method", "pix")]);
+    assert!(wrong.text().contains("<h2>Confira estes campos</h2>"), "{wrong}");
+}
+
+#[test]
 fn a_payer_begins_a_pix_and_the_page_says_that_it_is_paid() {
     let app = TestApp::new();
     let receiver = TestReceiver::start();

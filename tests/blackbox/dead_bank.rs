@@ -34,7 +34,9 @@ fn a_dead_bank_is_red_until_a_call_works_and_is_logged_once() {
     eventually(PATIENCE, "the bank answers", || {
         (client.create(&pix(10_000))["status"] == "pending").then_some(())
     });
-    assert_eq!((&bank(&app)["state"], &bank(&app)["failingSince"]), (&"healthy".into(), &Value::Null));
+    let healthy = bank(&app);
+    assert_eq!((&healthy["state"], &healthy["failingSince"]), (&"healthy".into(), &Value::Null));
+    assert_eq!(healthy["error"], Value::Null);
     wires[0].cut();
     for _ in 0..15 {
         client.post("/pay/payments", &pix(10_000));
@@ -43,6 +45,8 @@ fn a_dead_bank_is_red_until_a_call_works_and_is_logged_once() {
     pause(BREAKER_CLOSES);
     assert_eq!(bank(&app)["state"], "failing", "although it would be tried in its turn again");
     assert!(bank(&app)["failingSince"].is_string());
+    let error = bank(&app)["error"].as_str().unwrap_or_default().to_owned();
+    assert!(!error.is_empty(), "{}", bank(&app));
     let ready = app.ops().get("/health/ready").json();
     assert!(ready["checks"]["failing"].as_array().unwrap().contains(&"bank pix".into()), "{ready:#}");
     let page = Visitor::operator(&app).page("/acquirers");
@@ -71,7 +75,7 @@ fn the_first_lost_call_of_a_bank_that_never_answered_is_logged_as_one_call() {
     client.post("/pay/payments", &pix(10_000));
     eventually(PATIENCE, "it is shown to fail", || (bank(&app)["state"] == "failing").then_some(()));
     assert_eq!(
-        lines_with(&app, "an acquirer is failing: its last call was lost, and others"),
+        lines_with(&app, "an acquirer is failing: its last call was lost, and none has"),
         1,
         "{}",
         app.log()

@@ -87,11 +87,7 @@ fn the_log_has_the_exact_reason_and_the_record_only_its_kind() {
     let app = TestApp::new();
     for (url, error, exactly) in [
         (format!("https://{}/", server_that_says(PLAIN_HTTP)), "tls", "InvalidContentType"),
-        (
-            format!("http://{}/", server_that_says(ALERT_OF_TLS)),
-            "protocol",
-            "what was answered is no HTTP/1.1",
-        ),
+        (format!("http://{}/", server_that_says(ALERT_OF_TLS)), "protocol", "the answer is not HTTP/1.1"),
         (
             format!("http://{}/", server_that_says(b"")),
             "protocol",

@@ -9,7 +9,7 @@ pub struct ApiPixSettings {
     pub base_url: String,
     /// Address of `PATCH`, which one bank has under another version.
     pub revision_base_url: String,
-    /// Ways to get a token of access.
+    /// Ways to get an access token.
     pub token: TokenSettings,
     /// The receiver's Pix key: what has another one is not ours.
     pub pix_key: String,
@@ -30,7 +30,7 @@ pub struct ApiPixSettings {
     pub lists: bool,
 }
 
-/// Ways to get a token of access.
+/// Ways to get an access token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenSettings {
     /// This one, for ever.

@@ -111,7 +111,7 @@ impl TokenKeeper {
             Ok(Err(NoToken::Held(_))) => HELD.to_owned(),
             Ok(Err(NoToken::Failed(why))) => why,
         };
-        Err(CallFailure::NotDelivered(format!("no token of access: {refused}")))
+        Err(CallFailure::NotDelivered(format!("no access token: {refused}")))
     }
 
     /// Returns a valid token. If the bank wants fewer requests, waits for one until this time.

@@ -147,7 +147,7 @@ impl LinkStatus {
                 acquirer,
                 outcome = token.as_str(),
                 error = why,
-                "an acquirer grants no access token: nothing can be sent to it once the current one expires"
+                "an acquirer grants no access token: nothing can be sent to it without a valid one"
             );
         } else {
             tracing::info!(acquirer, "an acquirer grants access tokens again");

@@ -71,7 +71,7 @@ async fn a_registration_that_fails_says_why() {
         (Verb::Get, Reply::Answer(400, json!({"detail": "não"})), "não"),
         (Verb::Put, Reply::Answer(400, json!({"mensagem": "url inválida"})), "url inválida"),
         (Verb::Put, Reply::Answer(429, json!({})), "the bank wants fewer calls"),
-        (Verb::Post, Reply::Answer(500, json!({})), "no token of access: 500 HTTP 500"),
+        (Verb::Post, Reply::Answer(500, json!({})), "no access token: 500 HTTP 500"),
     ] {
         let world = world(CallbackRegistration::Register, None);
         let part = if verb == Verb::Post { "/oauth/" } else { "/webhook/" };

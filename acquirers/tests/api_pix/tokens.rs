@@ -1,4 +1,4 @@
-//! The token of access: one for all, asked for by one, renewed in time, replaced once when the bank does not take it.
+//! The access token: one for all, asked for by one, renewed in time, replaced once when the bank does not take it.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ async fn what_the_one_that_asks_is_told_holds_for_all_that_waited_and_for_no_one
     let refusal = Reply::Late(Duration::from_secs(1), 400, json!({"error": "invalid_client"}));
     world.bank.next(Verb::Post, "/oauth/", refusal);
     for answer in inquire_at_once(&world, 20).await {
-        let why = "no token of access: 400 invalid_client".to_owned();
+        let why = "no access token: 400 invalid_client".to_owned();
         assert_eq!(failure(answer), CallFailure::NotDelivered(why));
     }
     assert_eq!(tokens_asked_for(&world), 1);
@@ -273,7 +273,7 @@ async fn an_address_of_tokens_that_wants_fewer_calls_holds_tokens_alone() {
     }
     assert_eq!(tokens_asked_for(&world), 2);
     world.bank.books().tokens.clear();
-    let held = CallFailure::NotDelivered("no token of access: its address wants fewer calls".into());
+    let held = CallFailure::NotDelivered("no access token: its address wants fewer calls".into());
     assert_eq!(failure(world.inquire().await), held);
     advance(Duration::from_secs(30)).await;
     assert_eq!(world.inquire().await, ChargeAnswer::NotFound);
@@ -380,7 +380,7 @@ async fn no_secret_is_printed_or_said() {
     let answer = world.charge().await;
     assert_eq!(
         failure(answer),
-        CallFailure::NotDelivered("no token of access: 400 *** of quita-client is wrong".into())
+        CallFailure::NotDelivered("no access token: 400 *** of quita-client is wrong".into())
     );
     world.charge().await;
     let printed = format!("{:?} {:?}", settings(), world.bank.last());

@@ -254,7 +254,7 @@ async fn a_handshake_that_never_ends_sent_nothing() {
     let settings = HttpClientSettings { time_out: Duration::from_millis(600), ..settings(&authority) };
     let request =
         Request { verb: Verb::Get, url, headers: Vec::new(), body: Vec::new().into(), is_repeatable: true };
-    assert_eq!(not_sent(send(settings, request).await), "no connection in time");
+    assert_eq!(not_sent(send(settings, request).await), "could not connect in time");
 }
 
 #[tokio::test]

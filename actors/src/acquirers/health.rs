@@ -223,6 +223,13 @@ impl Health {
         self.past().failing_since(self.failures_to_open, now)
     }
 
+    /// Returns the error of the last lost call, while the route counts as failing.
+    pub(crate) fn failing_with(&self, now: Timestamp) -> Option<String> {
+        let past = self.past();
+        past.failing_since(self.failures_to_open, now)?;
+        past.last_failure.as_ref().map(|failure| failure.what.clone())
+    }
+
     /// Sets the number of calls under way and waiting, and whether the acquirer should get no more.
     pub(crate) fn set_load(&self, under_way: usize, waiting: usize, is_busy: bool) {
         self.under_way.store(under_way, Ordering::Release);
@@ -267,7 +274,7 @@ impl Health {
 
     /// Returns the view of this route for operators.
     pub(crate) fn view(&self, route: RouteHealth, now: Timestamp) -> RouteView {
-        let RouteHealth { acquirer, method, mode, state, failing_since } = route;
+        let RouteHealth { acquirer, method, mode, state, failing_since, error: _ } = route;
         let until = self.is_open(now).then(|| self.open_until_ms.load(Ordering::Relaxed));
         let past = self.past();
         let (outcomes, median_ms, p99_ms) = past.recent.told(Instant::now());
@@ -377,6 +384,7 @@ mod tests {
         let change = health.ended(CallOutcome::NotDelivered, Duration::ZERO, NOW, Some("connect"));
         let first = HealthChange::Fails { lost: 1, is_tried_last: false };
         assert_eq!((change, health.state(NOW)), (Some(first), RouteState::Failing));
+        assert_eq!(health.failing_with(NOW).as_deref(), Some("connect"));
         assert_eq!(health.condition(NOW), Condition::Healthy, "it is tried again in its turn");
     }
 

@@ -26,13 +26,14 @@ impl HealthChange {
     pub(crate) fn tell(self, acquirer: &AcquirerName, method: Method, why: Option<&str>) {
         let method = method.label();
         match self {
+            // Only one that never answered, or a limit of one, fails with a single loss.
             Self::Fails { lost: 1, .. } => tracing::warn!(
                 %acquirer, method, lost = 1, error = why,
-                "an acquirer is failing: its last call was lost, and others are tried first"
+                "an acquirer is failing: its last call was lost, and none has been answered since"
             ),
             Self::Fails { lost, is_tried_last: true } => tracing::warn!(
                 %acquirer, method, lost, error = why,
-                "an acquirer is failing: its last calls were lost, and others are tried first"
+                "an acquirer is failing: its last calls were lost, and any other is preferred until a call succeeds"
             ),
             Self::Fails { lost, is_tried_last: false } => tracing::warn!(
                 %acquirer, method, lost, error = why,

@@ -22,6 +22,8 @@ pub struct RouteHealth {
     pub state: RouteState,
     /// Time at which the first of the lost calls ended, while the route is failing.
     pub failing_since: Option<Timestamp>,
+    /// Error of the last lost call, while the route is failing. It has no secrets.
+    pub error: Option<String>,
 }
 
 /// State of a route.

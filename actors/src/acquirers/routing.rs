@@ -72,6 +72,7 @@ impl Route {
             mode: self.spec().mode,
             state: self.health.state(now),
             failing_since: self.health.failing_since(now),
+            error: self.health.failing_with(now),
         }
     }
 

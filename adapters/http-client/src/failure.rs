@@ -27,16 +27,16 @@ pub enum Why {
     #[error("no address of its name may be dialled")]
     NotAllowed,
     /// The name has no address.
-    #[error("its name leads nowhere")]
+    #[error("its host name could not be resolved")]
     NoName,
     /// The other side could not be connected to.
     #[error("no connection: {0}")]
     NoConnection(io::ErrorKind),
     /// Connecting, or the handshake, took too long.
-    #[error("no connection in time")]
+    #[error("could not connect in time")]
     NoConnectionInTime,
     /// TLS could not be negotiated.
-    #[error("the handshake failed: {text}")]
+    #[error("{}", of_handshake(*.cause, .text))]
     Handshake {
         /// Part of it that failed.
         cause: HandshakeCause,
@@ -53,7 +53,7 @@ pub enum Why {
     #[error("the connection broke: {0}")]
     Broken(String),
     /// Something other than an HTTP answer arrived.
-    #[error("what was answered is no HTTP/1.1")]
+    #[error("the answer is not HTTP/1.1")]
     NoHttp,
     /// The connection ended in the middle of an answer.
     #[error("the answer was cut short")]
@@ -62,14 +62,30 @@ pub enum Why {
     #[error("too many interim answers came before the answer")]
     TooManyInterim,
     /// The answer was 101, which was never requested.
-    #[error("another protocol was answered, which nobody asked for")]
+    #[error("the server switched to another protocol, which was not requested")]
     OtherProtocol,
     /// The answer has a transfer coding that was not requested.
-    #[error("the answer has a transfer coding that nobody asked for")]
+    #[error("the answer has a transfer coding that was not requested")]
     OtherCoding,
     /// The deadline came first.
     #[error("no answer in time")]
     TimeOut,
+}
+
+/// Returns the words for a failed handshake, with the library's own in them.
+fn of_handshake(cause: HandshakeCause, text: &str) -> String {
+    match cause {
+        HandshakeCause::NoTls => {
+            format!("the server there does not speak TLS: check address and port ({text})")
+        }
+        HandshakeCause::UnknownIssuer
+        | HandshakeCause::Expired
+        | HandshakeCause::NotYetValid
+        | HandshakeCause::OtherName
+        | HandshakeCause::BadCertificate
+        | HandshakeCause::Closed
+        | HandshakeCause::Disagreed => format!("the handshake failed: {text}"),
+    }
 }
 
 impl Failure {

@@ -91,7 +91,12 @@ mod tests {
             let text = error.to_string();
             let why = handshake_failed(&io::Error::new(io::ErrorKind::InvalidData, error));
             assert_eq!(why, Why::Handshake { cause: expected, text: text.clone() });
-            assert_eq!(why.to_string(), format!("the handshake failed: {text}"));
+            let told = if expected == HandshakeCause::NoTls {
+                format!("the server there does not speak TLS: check address and port ({text})")
+            } else {
+                format!("the handshake failed: {text}")
+            };
+            assert_eq!(why.to_string(), told);
         }
         let closed = handshake_failed(&io::ErrorKind::UnexpectedEof.into());
         assert!(matches!(closed, Why::Handshake { cause: HandshakeCause::Closed, .. }), "{closed:?}");

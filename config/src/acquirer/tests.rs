@@ -100,6 +100,20 @@ fn the_mistakes_of_all_tables_are_reported_at_once_with_acquirer_key_and_origin(
 }
 
 #[test]
+fn a_misspelt_key_is_named_where_its_absence_is_told() {
+    let file = "[[acquirer]]\nname = 'a'\nadaptr = 'sandbox'\n[[acquirer]]\nname = 'b'\ncolour = 'red'\n";
+    let messages = refusals(load(&[], &[], Some(file)));
+    let starts = [
+        "acquirer[a].adapter: it is missing; there is adaptr instead: did you mean adapter? Allowed: sandbox or ",
+        "acquirer[b].adapter: it is missing; allowed: sandbox or ",
+    ];
+    assert_eq!(messages.len(), starts.len(), "{messages:#?}");
+    for (message, start) in messages.iter().zip(starts) {
+        assert!(message.starts_with(start), "{message}");
+    }
+}
+
+#[test]
 fn a_key_that_is_known_to_another_adapter_alone_is_refused() {
     let messages = bank_refusals(
         "base-url = 'x'\nsettle-after = '1s'",

@@ -241,7 +241,7 @@ pub(super) fn document(error: DocumentError) -> Wording {
             "um CPF só tem dígitos, um CNPJ dígitos e maiúsculas: 52998224725, e não 529.982.247-25";
         length = "a CPF has 11 digits, a CNPJ 14 characters", "um CPF tem 11 dígitos, um CNPJ 14 caracteres";
         repeated =
-            "a document of one repeated character does not exist", "não existe documento de um só caractere repetido";
+            "a CPF or CNPJ can't be one character repeated", "um CPF ou CNPJ não pode ser um só caractere repetido";
         check_digit = "the check digits are wrong", "os dígitos verificadores estão errados";
     }
     match error {

@@ -41,6 +41,15 @@ pub(super) enum Method {
 impl Method {
     /// Every method.
     pub(super) const ALL: [Self; 3] = [Self::Pix, Self::Boleto, Self::Card];
+
+    /// Returns its name in a mix.
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pix => "pix",
+            Self::Boleto => "boleto",
+            Self::Card => "card",
+        }
+    }
 }
 
 /// Share of each payment method.
@@ -59,11 +68,15 @@ impl Mix {
         for part in text.split(',') {
             let (name, share) = part.split_once('=').ok_or_else(wrong)?;
             let share = share.parse().ok().filter(|share| *share <= MAX_SHARE).ok_or_else(wrong)?;
-            match name {
-                "pix" => mix.pix = share,
-                "boleto" => mix.boleto = share,
-                "card" => mix.card = share,
-                _ => return Err(wrong()),
+            let method = Method::ALL.into_iter().find(|method| method.as_str() == name);
+            match method {
+                Some(Method::Pix) => mix.pix = share,
+                Some(Method::Boleto) => mix.boleto = share,
+                Some(Method::Card) => mix.card = share,
+                None => {
+                    let known = Method::ALL.map(Method::as_str).join(", ");
+                    return Err(format!("{name:?} is not a method; known: {known}"));
+                }
             }
         }
         if mix.total() == 0 { Err(wrong()) } else { Ok(mix) }
@@ -126,6 +139,8 @@ mod tests {
         for text in ["", "pix", "pix=", "pix=0", "pix=-1", "cash=10", "pix=60;card=40", "pix=1001"] {
             assert!(Mix::parse(text).is_err(), "{text}");
         }
+        let unknown = Mix::parse("pix=50,pixx=50").unwrap_err();
+        assert_eq!(unknown, "\"pixx\" is not a method; known: pix, boleto, card");
     }
 
     #[test]

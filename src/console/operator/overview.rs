@@ -334,11 +334,13 @@ fn ending(troubles: &Troubles, texts: &'static OperatorTexts) -> Tile {
         Some(_) => Light::Bad,
     };
     let texts = &texts.operators;
+    let key_word = if keys == 1 { texts.key } else { texts.keys };
+    let certificate_word = if certificates == 1 { texts.certificate } else { texts.certificates };
     Tile {
         name: texts.ends_soon,
         value: i64::try_from(certificates).unwrap_or(i64::MAX).saturating_add(keys).to_string(),
         light,
-        note: format!("{keys} {} · {certificates} {}", texts.keys, texts.certificates),
+        note: format!("{keys} {key_word} · {certificates} {certificate_word}"),
         address: OperatorSection::Acquirers.path(),
         runbook,
     }
@@ -473,6 +475,16 @@ mod tests {
     }
 
     #[test]
+    fn one_key_that_expires_soon_is_counted_in_the_singular() {
+        let one = Troubles { ending_keys: 1, ..well() };
+        let page = OverviewBody::of(one, Language::English).render().unwrap();
+        assert!(page.contains("1 key · 0 certificates"), "{page}");
+        let two = Troubles { ending_keys: 2, ending_certificates: 1, ..well() };
+        let page = OverviewBody::of(two, Language::Portuguese).render().unwrap();
+        assert!(page.contains("2 chaves · 1 certificado"), "{page}");
+    }
+
+    #[test]
     fn webhooks_of_which_none_is_delivered_are_red_however_few_wait() {
         let body = OverviewBody::of(well(), Language::English);
         assert_eq!(body.light, Light::Well);
@@ -497,6 +509,7 @@ mod tests {
             mode: Mode::Live,
             state,
             failing_since: None,
+            error: None,
         };
         let routes = vec![
             route("bank", Method::Pix, RouteState::Paused),

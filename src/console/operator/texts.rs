@@ -59,7 +59,9 @@ group! {
         not_called_yet: "ainda não chamados", "not called yet";
         open_exceptions: "Exceções abertas", "Open exceptions";
         ends_soon: "Terminaram ou terminam em 30 dias", "Expired, or expiring within 30 days";
+        key: "chave", "key";
         keys: "chaves", "keys";
+        certificate: "certificado", "certificate";
         certificates: "certificados", "certificates";
         nodes_lost: "perdidos", "lost";
         clocks_differ: "relógios que diferem", "clocks differ";

@@ -253,7 +253,7 @@ codes! {
          "Tente de novo após `Retry-After`, com o mesmo `Idempotency-Key`.");
     StoreUnavailable = "store_unavailable", SERVICE_UNAVAILABLE,
         ("The store is unavailable; nothing that was acknowledged is lost.",
-         "O armazenamento está fora de alcance; nada do que foi confirmado se perdeu."),
+         "O armazenamento está indisponível; nada do que foi confirmado se perdeu."),
         ("Try again after `Retry-After`, with the same `Idempotency-Key`.",
          "Tente de novo após `Retry-After`, com o mesmo `Idempotency-Key`.");
     SecretKeyMissing = "secret_key_missing", SERVICE_UNAVAILABLE,

@@ -91,9 +91,18 @@ wordings! {
     pub(crate) no_query =
         "the query can't be decoded; write it as name=value&name=value",
         "a consulta não pode ser decodificada; escreva-a como nome=valor&nome=valor";
-    pub(crate) no_idempotency_key =
-        "send one Idempotency-Key of 1 to 255 visible ASCII characters",
-        "envie um Idempotency-Key de 1 a 255 caracteres ASCII visíveis";
+    pub(crate) several_idempotency_keys =
+        "several Idempotency-Key headers were sent; send one, of 1 to 255 visible ASCII characters",
+        "vieram vários cabeçalhos Idempotency-Key; envie um só, de 1 a 255 caracteres ASCII visíveis";
+    pub(crate) empty_idempotency_key =
+        "the Idempotency-Key is empty; send one of 1 to 255 visible ASCII characters",
+        "o Idempotency-Key está vazio; envie um de 1 a 255 caracteres ASCII visíveis";
+    pub(crate) long_idempotency_key(length: usize) =
+        "the Idempotency-Key has {length} characters; send one of 1 to 255 visible ASCII characters",
+        "o Idempotency-Key tem {length} caracteres; envie um de 1 a 255 caracteres ASCII visíveis";
+    pub(crate) odd_idempotency_key =
+        "the Idempotency-Key has a character that is not allowed; send one of 1 to 255 visible ASCII characters",
+        "o Idempotency-Key tem um caractere não permitido; envie um de 1 a 255 caracteres ASCII visíveis";
     pub(crate) encoded_body =
         "a body with a Content-Encoding is not accepted; send it uncompressed, without that header",
         "um corpo com Content-Encoding não é aceito; envie-o sem compressão e sem esse cabeçalho";
@@ -141,6 +150,9 @@ wordings! {
     pub(crate) no_sandbox_payment =
         "no sandbox accepted this payment, so only its acquirer can move it",
         "nenhum sandbox recebeu este pagamento, então só seu adquirente pode movê-lo";
+    pub(crate) is_already_declined(reason: &str) =
+        "the payment is already declined ({reason}), so it can't be moved; create another one",
+        "o pagamento já está declined ({reason}), então não pode ser movido; crie outro";
     pub(crate) is_already(status: Status) =
         "the payment is already {status}", "o pagamento já está {status}";
     pub(crate) no_such_step(status: Status, target: Status) =
@@ -172,8 +184,8 @@ wordings! {
         "este nó não aceita novos pagamentos, links ou tokens de cartão até sua configuração ser corrigida; nada foi \
          cobrado";
     pub(crate) store_unavailable =
-        "the store is unavailable; nothing is lost, try again",
-        "o armazenamento está fora de alcance; nada se perdeu, tente de novo";
+        "the store is unavailable; repeat the request, with the same Idempotency-Key if it is a POST",
+        "o armazenamento está indisponível; repita a requisição, com o mesmo Idempotency-Key se for um POST";
     // Any loss is known only after the repair.
     pub(crate) store_broken =
         "the store can't be used until it is repaired; send the request again later, with the same Idempotency-Key",

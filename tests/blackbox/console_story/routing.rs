@@ -92,6 +92,6 @@ fn a_merchant_reads_why_a_payment_went_its_way_and_where_it_went_after_a_decline
     why(&app, &browser, &pages[0].1);
     browser.wait_for_text(
         ".timeline > li",
-        "insufficient_funds · recusa reversível: mais um adquirente foi tentado",
+        "saldo ou limite insuficiente (insufficient_funds) · recusa reversível: mais um adquirente foi tentado",
     );
 }
