@@ -197,7 +197,7 @@ fn wrong_usage_is_told_apart_and_a_file_that_cannot_be_written_is_told_before_th
     assert!(finished.stderr.contains("nowhere/report.json can't be written"), "{finished:?}");
     for (wrong, allowed) in [
         (&["--json", "same", "--html", "./same"][..], "the same file"),
-        (&["--mix", "cash=1"], "pix=60,boleto=20,card=20"),
+        (&["--mix", "cash=1"], "\"cash\" is not a method; known: pix, boleto, card"),
         (&["--fail-if", "create.p98>5ms"], "p50, p90, p99, p99.9, max"),
         (&["--stages", "10s:fast"], "10s:50,20s:50-200,30s:200"),
     ] {

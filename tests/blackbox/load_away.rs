@@ -10,8 +10,7 @@ use crate::support::{Fault, PATIENCE, PlantedService, Program, Running, TestApp,
 
 /// Waits until the load tester knows of a payment: it reads back what it was told of.
 fn wait_for_a_payment(app: &TestApp) {
-    const READS: &str =
-        r#"quita_http_requests_total{method="GET",route="/pay/payments/{transactionId}",status="200"} "#;
+    const READS: &str = r#"quita_http_requests_total{method="GET",route="/pay/payments/{id}",status="200"} "#;
     eventually(PATIENCE, "the first payment is read back", || {
         let metrics = app.ops().get("/metrics").text();
         let read = metrics.lines().find_map(|line| line.strip_prefix(READS))?;
