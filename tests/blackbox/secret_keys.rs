@@ -151,7 +151,8 @@ fn a_command_with_another_key_changes_nothing_of_a_service_on_the_public_one() {
 
 #[test]
 fn what_authenticates_notices_is_made_with_the_key_of_the_store() {
-    let app = with_key(OLD);
+    // In the end the service has only the old key, and soon notices that.
+    let app = TestApp::builder().env(VARIABLE, OLD).expects_errors().start();
     let print = |key: &str| app.program(&["secrets", "notification", "sandbox"]).env(VARIABLE, key).run();
     let with_old = print(OLD).output();
     assert_eq!(print(&both()).output(), with_old, "the service makes new things with it until it is told");
