@@ -464,3 +464,21 @@ fn a_forgotten_payment_is_found() {
 fn an_answer_that_the_contract_does_not_know_is_found() {
     check_fault(Fault::Fails, 1, "requests: 1 without the answer that the contract promises");
 }
+
+#[test]
+fn a_creation_whose_connection_broke_is_repeated_and_no_broken_promise() {
+    let told = "requests: the connection of 1 broke, and the same request was answered when it was repeated";
+    check_fault(Fault::CutsOnce, 1, told);
+}
+
+#[test]
+fn creations_whose_repeats_are_cut_too_are_broken_promises() {
+    let service = PlantedService::start(Fault::CutsAll);
+    let directory = tempfile::tempdir().unwrap();
+    let url = service.url();
+    let arguments = ["load", "--url", &url, "--rate", "5", "--duration", "1s", "--settle", "1s"];
+    let finished = Program::new(directory.path(), arguments).env("QUITA_KEY", "qk_test_x_y").run();
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    assert!(finished.stdout.contains("without the answer that the contract promises"), "{finished:?}");
+    assert!(!finished.stdout.contains("was answered when it was repeated"), "{finished:?}");
+}

@@ -41,6 +41,10 @@ pub(crate) enum Fault {
     Forgets,
     /// A creation is answered with 500.
     Fails,
+    /// The connection of a creation is closed without an answer, once.
+    CutsOnce,
+    /// The connection of every creation is closed without an answer.
+    CutsAll,
     /// From the creation on, a proxy answers 502 for a service that is gone.
     GoesBehindProxy,
 }
@@ -107,7 +111,10 @@ impl Shared {
         let Some(message) = read_message(&mut stream) else { return };
         let path = message.first_line.split(' ').nth(1).unwrap_or_default().to_owned();
         let (status, body) = if message.first_line.starts_with("POST ") {
-            self.create(&message)
+            match self.create(&message) {
+                Some(created) => created,
+                None => return,
+            }
         } else if self.is_gone() {
             (502, json!("Bad Gateway"))
         } else if let Some(query) = path.strip_prefix("/pay/webhooks/deliveries?transactionId=") {
@@ -125,17 +132,21 @@ impl Shared {
         drop(stream.write_all(format!("{head}{body}").as_bytes()));
     }
 
-    fn create(self: &Arc<Self>, message: &Message) -> (u16, Value) {
+    /// The answer; none if the connection is to be closed without one.
+    fn create(self: &Arc<Self>, message: &Message) -> Option<(u16, Value)> {
         let request: Value = serde_json::from_slice(&message.body).unwrap();
         let id = Uuid::now_v7().to_string();
         let mut payments = self.payments.lock().unwrap();
         payments.asked_for += 1;
         let fault = if payments.asked_for == BEFALLEN { self.fault } else { Fault::Nothing };
+        if fault == Fault::CutsOnce || self.fault == Fault::CutsAll {
+            return None;
+        }
         if fault == Fault::Fails {
-            return (500, json!({}));
+            return Some((500, json!({})));
         }
         if self.fault == Fault::GoesBehindProxy && payments.asked_for >= BEFALLEN {
-            return (502, json!("Bad Gateway"));
+            return Some((502, json!("Bad Gateway")));
         }
         payments.statuses.insert(id.clone(), "pending");
         payments.forgotten = payments.forgotten.take().or((fault == Fault::Forgets).then(|| id.clone()));
@@ -144,7 +155,7 @@ impl Shared {
         let told = id.clone();
         let url = request["postbackUrl"].to_string();
         thread::spawn(move || shared.tell(&told, url.trim_matches('"'), fault));
-        (201, json!({"transactionId": id, "status": "pending"}))
+        Some((201, json!({"transactionId": id, "status": "pending"})))
     }
 
     fn is_gone(&self) -> bool {
@@ -184,6 +195,8 @@ impl Shared {
             | Fault::WrongSecret
             | Fault::Forgets
             | Fault::Fails
+            | Fault::CutsOnce
+            | Fault::CutsAll
             | Fault::GoesBehindProxy => vec![pending, paid],
         };
         if fault == Fault::DelaysEvent {
