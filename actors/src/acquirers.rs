@@ -13,6 +13,7 @@ pub(crate) mod inbox;
 pub(crate) mod inbox_sink;
 pub(crate) mod inquiry_clock;
 mod lost_run;
+mod method_outages;
 pub(crate) mod missing_routes;
 pub(crate) mod notices;
 pub(crate) mod our_numbers;

@@ -9,6 +9,9 @@ use crate::support::{Acquirers, PATIENCE, Proxy, TestApp, Visitor, boleto, event
 /// Longer than the breaker stays open.
 const BREAKER_CLOSES: Duration = Duration::from_secs(11);
 
+/// Beginning of the error that is logged while every acquirer of PIX fails.
+const NOBODY_TAKES_PIX: &str = "no acquirer can take PIX: every open one is failing";
+
 fn host(url: &str) -> String {
     url.trim_start_matches("https://").to_owned()
 }
@@ -56,12 +59,22 @@ fn a_dead_bank_is_red_until_a_call_works_and_is_logged_once() {
     assert_eq!(page.matches(link).count(), failing, "beside each that fails, and no other: {page}");
     assert_eq!(lines_with(&app, "an acquirer is failing: its last calls were lost"), 1);
     assert_eq!(lines_with(&app, "an acquirer is answering again"), 0);
+    let nobody = app.log().lines().find(|line| line.contains(NOBODY_TAKES_PIX)).map(str::to_owned);
+    let nobody: Value = serde_json::from_str(&nobody.expect("no other acquirer takes PIX")).unwrap();
+    let told = (&nobody["level"], &nobody["mode"], &nobody["method"], &nobody["acquirers"]);
+    assert_eq!(told, (&json!("ERROR"), &json!("live"), &json!("pix"), &json!("bank")));
+    assert_eq!(lines_with(&app, NOBODY_TAKES_PIX), 1);
+    assert_eq!(lines_with(&app, "no acquirer can take"), 1, "cards have another acquirer");
     wires[0].mend();
     eventually(PATIENCE, "a call works again", || {
         client.create(&pix(10_000));
         (bank(&app)["state"] == "healthy").then_some(())
     });
     assert_eq!(lines_with(&app, "an acquirer is answering again"), 1);
+    eventually(PATIENCE, "the end is logged too", || {
+        (lines_with(&app, "an acquirer can take PIX again") == 1).then_some(())
+    });
+    assert_eq!(lines_with(&app, NOBODY_TAKES_PIX), 1);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use crate::acquirers::call_outcome::CallOutcome;
 use crate::acquirers::health_change::HealthChange;
 use crate::acquirers::lost_run::LostRun;
+use crate::acquirers::method_outages::Ability;
 use crate::acquirers::recent_calls::RecentCalls;
 use crate::acquirers::route_view::{RouteFailure, RouteHealth, RouteState, RouteView};
 use crate::limits::{CAUSE_LENGTH, Limits};
@@ -82,16 +83,24 @@ impl CallHistory {
     }
 
     /// Returns the time at which the first of the lost calls ended, while the route counts as failing.
-    /// `failures_to_open` lost charges or operations in a row suffice.
     fn failing_since(&self, failures_to_open: u32, now: Timestamp) -> Option<Timestamp> {
-        let charges = &self.lost_charges;
-        // Nothing shows that a route works if it has never answered.
-        let charges_fail = charges.count >= failures_to_open
-            || charges.lasts(now)
-            || (charges.count > 0 && !self.has_answered);
-        let by_charges = charges.since.filter(|_| charges_fail);
+        let by_charges = self.lost_charges.since.filter(|_| self.charges_fail(failures_to_open, now));
         let lasting = [&self.lost_calls, &self.lost_inquiries].into_iter().filter(|lost| lost.lasts(now));
         by_charges.into_iter().chain(lasting.filter_map(|lost| lost.since)).min()
+    }
+
+    /// Returns the time at which the first of the lost charges or operations ended, while nothing shows that a new
+    /// payment would be taken. Lost inquiries alone say nothing about new payments.
+    fn unable_since(&self, failures_to_open: u32, now: Timestamp) -> Option<Timestamp> {
+        let fails = self.charges_fail(failures_to_open, now) || self.lost_calls.lasts(now);
+        self.lost_charges.since.filter(|_| fails)
+    }
+
+    /// Returns true if the lost charges suffice: `failures_to_open` lost charges or operations in a row do.
+    fn charges_fail(&self, failures_to_open: u32, now: Timestamp) -> bool {
+        let charges = &self.lost_charges;
+        // Nothing shows that a route works if it has never answered.
+        charges.count >= failures_to_open || charges.lasts(now) || (charges.count > 0 && !self.has_answered)
     }
 }
 
@@ -255,6 +264,18 @@ impl Health {
             Condition::Failing
         } else {
             Condition::Healthy
+        }
+    }
+
+    /// Returns its ability to take new payments.
+    pub(crate) fn ability(&self, now: Timestamp) -> Ability {
+        let past = self.past();
+        if !self.takes_new_payments() {
+            return Ability::Closed { since: past.directed_at };
+        }
+        match past.unable_since(self.failures_to_open, now) {
+            Some(since) => Ability::Failing { since },
+            None => Ability::Able,
         }
     }
 
@@ -472,6 +493,35 @@ mod tests {
         assert_eq!(health.condition(now), Condition::Healthy, "charges go there as before");
         health.inquired(CallOutcome::Answered, Duration::ZERO, now, None);
         assert_eq!(health.state(now), RouteState::Healthy);
+    }
+
+    #[test]
+    fn a_route_is_unable_once_its_charges_are_lost_and_not_by_lost_inquiries_alone() {
+        let health = health();
+        assert_eq!(health.ability(NOW), Ability::Closed { since: None }, "its directive is not known");
+        health.follow(RouteDirective::Open, None);
+        let end = |outcome, second: u64| {
+            health.ended(outcome, Duration::ZERO, NOW.plus_ms(second * 1_000), Some("500"))
+        };
+        end(CallOutcome::Answered, 0);
+        for second in 1..=61 {
+            let now = NOW.plus_ms(second * 1_000);
+            health.inquired(CallOutcome::Unknown, Duration::ZERO, now, Some("500"));
+        }
+        let now = NOW.plus_ms(61_000);
+        assert_eq!((health.state(now), health.ability(now)), (RouteState::Failing, Ability::Able));
+        end(CallOutcome::Unknown, 62);
+        let unable = Ability::Failing { since: NOW.plus_ms(62_000) };
+        assert_eq!(health.ability(NOW.plus_ms(62_000)), unable, "no call of any kind is answered");
+        end(CallOutcome::Refused, 63);
+        assert_eq!(health.ability(NOW.plus_ms(63_000)), Ability::Able);
+        end(CallOutcome::NotDelivered, 64);
+        assert_eq!(health.ability(NOW.plus_ms(64_000)), Ability::Able, "one may be lost");
+        end(CallOutcome::NotDelivered, 65);
+        let unable = Ability::Failing { since: NOW.plus_ms(64_000) };
+        assert_eq!(health.ability(NOW.plus_ms(3_600_000)), unable, "until a call works");
+        health.follow(RouteDirective::Paused, Some(NOW));
+        assert_eq!(health.ability(NOW.plus_ms(65_000)), Ability::Closed { since: Some(NOW) });
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Routing: the acquirers that a payment may take, in order. Reads the health that the acquirer actors report.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use crate::acquirers::approvals::{self, ApprovalWindows};
 use crate::acquirers::call_outcome::CallOutcome;
 use crate::acquirers::costs::{CostRuns, DIFFERENT_IN_A_ROW};
 use crate::acquirers::health::Health;
+use crate::acquirers::method_outages::MethodOutages;
 use crate::acquirers::our_numbers::OurNumbers;
 use crate::acquirers::pace::Pace;
 use crate::acquirers::route_view::{RouteApprovals, RouteHealth, RouteView};
@@ -130,6 +132,7 @@ pub(crate) struct Routes {
     /// Replaced as a whole: each plan uses the old table or the new one.
     running: RwLock<Arc<Running>>,
     costs: CostRuns,
+    outages: MethodOutages,
 }
 
 impl Routes {
@@ -138,7 +141,8 @@ impl Routes {
         let standing = |spec: &AcquirerSpec| Standing { priority: spec.priority, weight: spec.weight };
         let standings = all.iter().map(|route| (route.spec().name.clone(), standing(route.spec())));
         let table = RoutingTable { standings: standings.collect(), ..RoutingTable::default() };
-        Self { all, running: RwLock::new(Arc::new(table.into())), costs: CostRuns::default() }
+        let running = RwLock::new(Arc::new(table.into()));
+        Self { all, running, costs: CostRuns::default(), outages: MethodOutages::default() }
     }
 
     /// Uses this table for all plans from now on.
@@ -290,11 +294,27 @@ impl Routes {
         self.all.iter().map(|route| route.view(now)).collect()
     }
 
-    /// Logs each route that began to fail since the last look because time passed, and each that no longer fails.
+    /// Logs each route that began to fail since the last look because time passed, and each that no longer fails. Logs
+    /// outages of whole methods, too.
     pub(crate) fn tell_turns(&self, now: Timestamp) {
         for route in &self.all {
             if let Some((change, why)) = route.health.look(now) {
                 change.tell(&route.spec().name, route.method, why.as_deref());
+            }
+        }
+        self.tell_outages(now);
+    }
+
+    /// Logs each method that no acquirer can take any more since the last look, and each that one can take again.
+    fn tell_outages(&self, now: Timestamp) {
+        let mut abilities = BTreeMap::<_, Vec<_>>::new();
+        for route in &self.all {
+            let ability = (route.spec().name.clone(), route.health.ability(now));
+            abilities.entry((route.spec().mode, route.method)).or_default().push(ability);
+        }
+        for (method, routes) in abilities {
+            if let Some(change) = self.outages.note(method, &routes, now) {
+                change.tell(method);
             }
         }
     }

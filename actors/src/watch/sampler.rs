@@ -1,8 +1,8 @@
 //! The sampler: publishes the state of the actors once a second.
 //!
 //! Owns no state; its readings are shared. Reads every meter once a second, however many clients watch. Exports each
-//! route's approvals as metrics, and whether webhooks fail. Logs routes that began to fail because time passed. Sends
-//! no messages and decides nothing. Recreated by the supervisor when it dies.
+//! route's approvals as metrics, and whether webhooks fail. Logs routes that began to fail because time passed, and
+//! methods that no route can take. Sends no messages and decides nothing. Recreated by the supervisor when it dies.
 
 use std::sync::Arc;
 use std::time::Duration;

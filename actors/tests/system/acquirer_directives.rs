@@ -493,3 +493,41 @@ fn a_route_that_begins_to_fail_by_the_passing_of_time_is_logged_without_another_
         node.settle().await;
     });
 }
+
+#[test]
+fn a_method_that_no_bank_can_take_is_told_once_with_what_to_do_and_so_is_its_end() {
+    let world =
+        World::new().and_second_bank().with_limits(|limits| limits.sample_interval = Duration::from_secs(1));
+    let second = world.second.as_ref().unwrap();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        let lines = |text: &str| -> Vec<_> {
+            world.logs.lines().into_iter().filter(|line| line.contains(text)).collect()
+        };
+        let told = || lines("no acquirer can take PIX").len();
+        world.bank.usually(Answer::Unreachable);
+        for number in 2..=11 {
+            node.created(pix(number)).await;
+        }
+        pass_ms(2_000).await;
+        assert_eq!((state(&node, "first"), told()), (RouteState::Failing, 0), "the second takes payments");
+        second.usually(Answer::Unreachable);
+        for number in 12..=21 {
+            node.created(pix(number)).await;
+        }
+        pass_ms(5_000).await;
+        assert_eq!((state(&node, "second"), told()), (RouteState::Failing, 1));
+        let line = lines("no acquirer can take PIX").remove(0);
+        for part in ["acquirers=\"first, second\"", "no_acquirer_available", "QuitaAcquirerDown"] {
+            assert!(line.contains(part), "{part}: {line}");
+        }
+        second.usually(Answer::Takes);
+        node.created(pix(22)).await;
+        pass_ms(2_000).await;
+        assert_eq!((told(), lines("an acquirer can take PIX again").len()), (1, 1));
+        assert!(lines("an acquirer can take PIX again")[0].contains("after_ms="));
+        world.bank.usually(Answer::Takes);
+        node.settle().await;
+    });
+}

@@ -1,5 +1,5 @@
-//! A log that remembers warnings, and that can fail: the only outside thing that the front, the pool and the supervisor
-//! touch.
+//! A log that remembers warnings and what is said of acquirers, and that can fail: the only outside thing that the
+//! front, the pool and the supervisor touch.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
@@ -13,6 +13,7 @@ use tracing::{Event, Level, Metadata, Subscriber};
 pub(crate) struct Logs {
     armed: Arc<Mutex<Option<&'static str>>>,
     warnings: Arc<Mutex<Vec<String>>>,
+    lines: Arc<Mutex<Vec<String>>>,
 }
 
 impl Logs {
@@ -29,6 +30,11 @@ impl Logs {
     /// The warnings so far.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.warnings.lock().unwrap().clone()
+    }
+
+    /// Every line so far that tells of acquirers, of any level.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.lines.lock().unwrap().clone()
     }
 
     fn is_fatal(&self, line: &str) -> bool {
@@ -53,6 +59,9 @@ impl Subscriber for Logs {
         let mut line = Line(String::new());
         event.record(&mut line);
         assert!(!self.is_fatal(&line.0), "the log fails at: {}", line.0);
+        if event.metadata().target().contains("acquirers") {
+            self.lines.lock().unwrap().push(line.0.clone());
+        }
         if *event.metadata().level() == Level::WARN {
             self.warnings.lock().unwrap().push(line.0);
         }

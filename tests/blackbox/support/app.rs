@@ -17,12 +17,14 @@ use super::store::TestStore;
 
 const READY_WITHIN: Duration = Duration::from_secs(30);
 const MERCHANT: &str = "shop";
-/// The one error that tells of the surroundings and not of the service.
+/// An error that tells of the surroundings and not of the service.
 const STORE_AWAY: &str = "\"message\":\"the store is unavailable: ";
+/// Another one: the test acquirers of a method are all out of reach.
+const ACQUIRERS_AWAY: &str = "\"message\":\"no acquirer can take ";
 /// Environment variables of the key on which everything secret in the store depends.
 const SECRET_KEYS: [&str; 2] = ["QUITA_SECRET_KEY", "QUITA_SECRET_KEY_FILE"];
 
-/// A service that runs. Dropping it kills it, deletes its store, and fails the test if the log has errors.
+/// A service that runs. Dropping it kills it, deletes its store, and fails the test if the log has errors of its own.
 pub(crate) struct TestApp {
     process: Running,
     settings: TestAppBuilder,
@@ -188,7 +190,9 @@ impl Drop for TestApp {
             lines.iter().rev().for_each(|line| eprintln!("{line}"));
             return;
         }
-        let is_expected = |line: &str| self.settings.expects_store_away && line.contains(STORE_AWAY);
+        let is_expected = |line: &str| {
+            line.contains(ACQUIRERS_AWAY) || self.settings.expects_store_away && line.contains(STORE_AWAY)
+        };
         let is_bad = |line: &&str| {
             let is_error = line.contains("\"level\":\"ERROR\"") && !is_expected(line);
             is_error || line.contains("panicked at")
