@@ -43,13 +43,14 @@ use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode};
 use super::link_payments::{NotBegun, Submitted, begin, is_being_cancelled, of_page};
 use super::links::{METHODS_OF_PAGE, status_of};
-use super::pages::checkout_card::{decline, was_unreached};
+use super::pages::checkout_card::decline;
 use super::pages::checkout_page::{
     self, CheckoutPage, FilledForm, FormMistake, StateView, UnneededView, field_of,
 };
 use super::pages::checkout_words::{
-    mistake, no_method, sold_out, state_of, state_of_cancelling, state_of_link, unreached,
+    mistake, no_method, sold_out, state_of, state_of_cancelling, state_of_link,
 };
+use super::pages::not_started::NotStarted;
 use crate::console::Language;
 use quita_services::network::networks_of;
 
@@ -467,8 +468,8 @@ impl Visit<'_> {
 
     /// Returns the words for a payment's status. For a declined card they say what its payer can do.
     fn state_of(&self, payment: &Payment) -> StateView {
-        if was_unreached(payment) {
-            return unreached(self.language);
+        if let Some(why) = NotStarted::of(payment) {
+            return why.state(self.language);
         }
         let state = state_of(self.language, payment.method(), payment.status());
         if payment.status() == Status::Declined && payment.method() == Method::CreditCard {

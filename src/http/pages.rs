@@ -9,6 +9,7 @@ pub(crate) mod checkout_card;
 pub(crate) mod checkout_page;
 pub(crate) mod checkout_words;
 pub(crate) mod due_words;
+pub(crate) mod not_started;
 pub(crate) mod pix_page;
 
 mod state_words;

@@ -3,18 +3,15 @@
 use quita_domain::acquiring::Decline;
 use quita_domain::card::Brand;
 use quita_domain::link::InstallmentPlan;
-use quita_domain::payment::{NO_ACQUIRER_AVAILABLE, Payment};
-use quita_domain::status::Status;
+use quita_domain::payment::Payment;
 
 use super::checkout_page::FormMistake;
 use super::checkout_words::{mistake, money, pick};
+use super::not_started::NotStarted;
 use crate::console::Language;
 
 /// Code of the mistake of a card or payment that was declined. The acquirer's own code is never shown.
 pub(crate) const DECLINED: &str = "declined";
-
-/// Code of the mistake of a payment that was declined because no acquirer could be reached. The payer made none.
-pub(crate) const UNREACHED: &str = "unreached";
 
 /// The card as the form offers it. Its number, expiry and code are fields that the page's script makes.
 #[derive(Debug, Clone)]
@@ -87,16 +84,10 @@ pub(super) fn card_words(language: Language, field: &str, code: &str) -> Option<
     Some(words)
 }
 
-/// Returns true if the payment was declined because no acquirer could be reached.
-pub(crate) fn was_unreached(payment: &Payment) -> bool {
-    payment.status() == Status::Declined
-        && payment.state.status_reason.as_deref() == Some(NO_ACQUIRER_AVAILABLE)
-}
-
 /// Returns what a payer can do about a declined payment, at the field that it concerns.
 pub(crate) fn decline(language: Language, payment: &Payment, offers_pix: bool) -> FormMistake {
-    if was_unreached(payment) {
-        return mistake(language, "", UNREACHED);
+    if let Some(why) = NotStarted::of(payment) {
+        return why.notice(language);
     }
     let code = payment.state.decline.as_ref().map(Decline::shown_code);
     let Some(code) = code.filter(|_| payment.order.card().is_some()) else {

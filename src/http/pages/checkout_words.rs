@@ -7,7 +7,7 @@ use quita_domain::money::Money;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 
-use super::checkout_card::{UNREACHED, card_words};
+use super::checkout_card::card_words;
 use super::checkout_page::{FormMistake, StateView};
 use crate::console::Language;
 
@@ -121,19 +121,6 @@ pub(crate) const fn state_of(language: Language, method: Method, status: Status)
     StateView { word: status.as_str(), label, sentence }
 }
 
-/// Returns the words for a payment that was declined because no acquirer could be reached. Nothing was charged.
-pub(crate) const fn unreached(language: Language) -> StateView {
-    StateView {
-        word: Status::Declined.as_str(),
-        label: pick(language, "Não iniciado", "Not started"),
-        sentence: pick(
-            language,
-            "Não conseguimos contato com o banco. Nada foi cobrado. Tente de novo mais tarde.",
-            "We could not reach the bank. You have not been charged. Please try again later.",
-        ),
-    }
-}
-
 /// Returns the words for a payment that is being cancelled.
 pub(crate) const fn state_of_cancelling(language: Language, status: Status) -> StateView {
     StateView {
@@ -229,7 +216,6 @@ pub(crate) fn mistake(language: Language, field: &'static str, code: &'static st
             "O pagamento anterior não foi autorizado. Tente de novo ou escolha outro meio.",
             "The previous payment was not authorised. Try again, or choose another method.",
         ),
-        (_, UNREACHED) => unreached(language).sentence,
         (_, "boletos_held") => pick(
             language,
             "No momento este link não aceita mais boletos. Escolha PIX, ou tente de novo mais tarde.",
