@@ -352,7 +352,9 @@ fn two_reports_are_compared_and_what_is_no_report_is_refused() {
             .unwrap();
     }
     let finished = app.quita(&["load", "compare", "10.json", "20.json"]);
-    let table = finished.output();
+    assert_eq!(finished.code, Some(1), "a script sees that they are unlike: {finished:?}");
+    assert!(finished.stderr.contains("The runs are not comparable"), "{finished:?}");
+    let table = &finished.stdout;
     let row = |name: &str| {
         let line =
             table.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("{name}: {table}"));
@@ -361,6 +363,8 @@ fn two_reports_are_compared_and_what_is_no_report_is_refused() {
     assert_eq!(row("payments"), ["payments", "10", "20", "+100.0%"]);
     assert_eq!(row("create p99").len(), 7, "{table}");
     assert!(table.contains("pace: 10 / 20"), "unlike runs are said to be unlike: {table}");
+    let alike = app.quita(&["load", "compare", "10.json", "10.json"]);
+    assert_eq!((alike.code, alike.stderr.as_str()), (Some(0), ""), "{alike:?}");
     fs::write(app.directory().join("other.json"), "{}").unwrap();
     for (other, expected) in [
         ("other.json", "other.json is not a JSON report of this version of `quita load`"),

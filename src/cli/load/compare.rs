@@ -38,6 +38,10 @@ const CIRCUMSTANCES: [(&str, &str); 14] = [
 
 /// Two reports of `quita load --json`.
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Exit code 0: the runs are comparable, whatever their figures; 1: they are not, or a report can't be \
+                  read; 2: wrong usage."
+)]
 pub(super) struct CompareCommand {
     /// The report to compare with
     #[arg(value_name = "A.json")]
@@ -62,7 +66,16 @@ struct ComparedValue {
 
 pub(super) fn run(command: &CompareCommand) -> Result<(), Failure> {
     let [before, after] = [read(&command.before)?, read(&command.after)?];
-    output::result(&table(&before, &after))
+    output::result(&table(&before, &after))?;
+    require_alike(&before, &after)
+}
+
+/// Fails if the runs are not comparable. Their figures have been printed all the same.
+fn require_alike(before: &NamedReport, after: &NamedReport) -> Result<(), Failure> {
+    if differences(&before.report, &after.report).is_empty() {
+        return Ok(());
+    }
+    Err(Failure::failed("The runs are not comparable: the differences are listed above their figures."))
 }
 
 fn read(path: &Path) -> Result<NamedReport, Failure> {
@@ -468,9 +481,12 @@ mod tests {
     }
 
     #[test]
-    fn unlike_runs_are_said_to_be_unlike() {
+    fn unlike_runs_are_said_to_be_unlike_and_fail() {
         let table = table(&report(100, 2_000, 4), &report(100, 2_000, 0));
         assert!(table.contains("cores: 4 / 0"), "{table}");
+        let failed = require_alike(&report(100, 2_000, 4), &report(100, 2_000, 0)).unwrap_err();
+        assert_eq!(failed, Failure::failed(&failed), "a script sees it too, by exit code 1");
+        assert_eq!(require_alike(&report(100, 2_000, 4), &report(999, 9, 4)), Ok(()), "figures may differ");
         let p99 = table.lines().find(|line| line.starts_with("create p99")).unwrap();
         assert!(p99.trim_end().ends_with('–'), "nothing was measured in the second: {p99}");
     }
