@@ -44,6 +44,7 @@ mod users;
 mod values;
 
 use std::collections::BTreeSet;
+use std::env;
 use std::process::ExitCode;
 
 use actix_web::rt::System;
@@ -55,6 +56,7 @@ use crate::build_info::version_line;
 use crate::core_dumps;
 use failure::Failure;
 use flags::ServiceFlags;
+use quita_config::settings::Settings;
 
 /// Payments in Brazil by PIX, boleto and credit card.
 #[derive(Debug, Parser)]
@@ -184,7 +186,44 @@ fn add_variables(command: &clap::Command, found: &mut BTreeSet<String>) {
     command.get_subcommands().for_each(|command| add_variables(command, found));
 }
 
+impl Command {
+    /// Returns true if unknown variables are refused before the command runs. Commands that read settings refuse them
+    /// with everything else that is wrong. `completions` and `man` print the same in every environment.
+    const fn checks_variables_first(&self) -> bool {
+        match self {
+            Self::Checkout(_)
+            | Self::Payments(_)
+            | Self::Refunds(_)
+            | Self::Disputes(_)
+            | Self::Trigger(_)
+            | Self::Sandbox(_)
+            | Self::Listen(_)
+            | Self::Logs(_)
+            | Self::Load(_)
+            | Self::Cnab(_) => true,
+            Self::Serve(_)
+            | Self::Keys(_)
+            | Self::Applications(_)
+            | Self::Users(_)
+            | Self::Merchants(_)
+            | Self::Secrets(_)
+            | Self::Audit(_)
+            | Self::Backup(_)
+            | Self::Store(_)
+            | Self::Privacy(_)
+            | Self::Routing(_)
+            | Self::Reconcile(_)
+            | Self::Doctor(_)
+            | Self::Completions(_)
+            | Self::Man(_) => false,
+        }
+    }
+}
+
 async fn run(command: Command) -> Result<(), Failure> {
+    if command.checks_variables_first() {
+        Settings::refuse_unknown_variables(env::vars_os(), &variables())?;
+    }
     match command {
         Command::Serve(flags) => start::run(flags).await,
         Command::Keys(command) => keys::run(command).await,

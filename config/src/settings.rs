@@ -80,6 +80,20 @@ impl Settings {
         settings
     }
 
+    /// Refuses the variables of our prefix that neither an option nor a command knows. For commands that read no
+    /// setting: the others refuse these variables together with everything else.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with every such variable.
+    pub fn refuse_unknown_variables(
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+        of_commands: &[String],
+    ) -> Result<(), ConfigError> {
+        let mut settings = Self::default();
+        settings.read_variables(variables, of_commands);
+        settings.finish()
+    }
+
     fn read_variables(
         &mut self,
         variables: impl IntoIterator<Item = (OsString, OsString)>,

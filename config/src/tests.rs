@@ -276,6 +276,23 @@ fn variables_of_commands_are_known_and_a_slip_in_one_is_told() {
 }
 
 #[test]
+fn variables_are_checked_alike_where_no_setting_is_read() {
+    let of_commands = ["QUITA_KEY".to_owned()];
+    let check = |name: &str| {
+        Settings::refuse_unknown_variables([(name.into(), "nonsense".into())], &of_commands)
+            .map_err(|error| error.to_string())
+    };
+    for known in ["QUITA_KEY", "QUITA_LISTEN", "QUITA_CONFIG", "QUITA_ACQUIRER_BANK_CLIENT_SECRET"] {
+        assert_eq!(check(known), Ok(()), "{known}");
+    }
+    for foreign in ["QUITA_TEST_STORE", "QUITA_OPS_SERVICE_HOST", "QUITA_PORT_8080_TCP", "PATH"] {
+        assert_eq!(check(foreign), Ok(()), "{foreign}");
+    }
+    let told = check("QUITA_STOR").unwrap_err();
+    assert!(told.ends_with("QUITA_STOR: there is no such variable; did you mean QUITA_STORE?"), "{told}");
+}
+
+#[test]
 fn one_table_where_an_array_of_them_belongs_is_told_as_what_it_is() {
     for (file, option) in [
         ("[acquirer]\nname = 'one'\nadapter = 'sandbox'\n", "acquirer"),

@@ -198,6 +198,45 @@ fn variables_of_other_commands_and_of_kubernetes_stop_nothing() {
 }
 
 #[test]
+fn clients_refuse_a_misspelt_variable_as_the_service_does() {
+    let app = TestApp::new();
+    std::fs::write(app.directory().join("a.ret"), "").unwrap();
+    let clients: [&[&str]; 9] = [
+        &["payments", "list"],
+        &["refunds", "list"],
+        &["disputes", "list"],
+        &["trigger", "payment.paid"],
+        &["sandbox", "pay", "00000000-0000-7000-8000-000000000000"],
+        &["listen"],
+        &["logs", "tail"],
+        &["load", "--duration", "1s"],
+        &["cnab", "read", "a.ret"],
+    ];
+    let said =
+        "the configuration is refused:\n  QUITA_STOR: there is no such variable; did you mean QUITA_STORE?\n";
+    for arguments in clients {
+        let program = app.program(arguments).env("QUITA_URL", &app.url()).env("QUITA_KEY", app.key());
+        let refused = program.env("QUITA_STOR", "sqlite:other.db").run();
+        assert_eq!((refused.code, refused.stderr.as_str()), (Some(2), said), "{arguments:?}: {refused:?}");
+        assert_eq!(refused.stdout, "", "{arguments:?}");
+    }
+    let others = [
+        ("QUITA_LISTEN", "127.0.0.1:0"),
+        ("QUITA_ACQUIRER_BANK_CLIENT_SECRET", "x"),
+        ("QUITA_LOAD_RATE", "100"),
+        ("QUITA_OPS_SERVICE_HOST", "10.0.0.1"),
+        ("QUITA_MONGODB_PORT_27017_TCP", "tcp://10.0.0.2:27017"),
+    ];
+    let program = app.program(&["payments", "list"]).env("QUITA_URL", &app.url()).env("QUITA_KEY", app.key());
+    let done = others.iter().fold(program, |program, (name, value)| program.env(name, value)).run();
+    assert_eq!(done.code, Some(0), "{done:?}");
+    for arguments in [&["completions", "bash"][..], &["man"]] {
+        let done = app.program(arguments).env("QUITA_STOR", "x").run();
+        assert_eq!(done.code, Some(0), "what only prints asks nothing: {done:?}");
+    }
+}
+
+#[test]
 fn a_port_alone_is_listened_on_at_loopback() {
     for listen in ["0", ":0", "localhost:0"] {
         let app = TestApp::builder().arg("--listen", listen).start();
