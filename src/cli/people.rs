@@ -7,6 +7,7 @@ use quita_domain::audit::AuditAction;
 use quita_domain::people::{Login, MailLanguage};
 use quita_domain::request::PostbackPolicy;
 use quita_domain::secret::Secret;
+use quita_domain::time::Timestamp;
 use quita_machine::SystemClock;
 use serde::Serialize;
 
@@ -156,12 +157,18 @@ fn row(person: &impl Someone) -> [String; 5] {
     let login = output::printable(person.login().as_str());
     let factor = if has_second_factor(person) { "second factor" } else { "password only" };
     let credentials = person.credentials();
-    let used = match (credentials.disabled_at, credentials.active_at) {
+    let used = match (credentials.disabled_at, used_at(person)) {
         (Some(at), _) => format!("disabled {at}: unused for 90 days, reset-password enables it"),
         (None, Some(at)) => at.to_string(),
+        (None, None) if person.is_never_used() => "never".into(),
         (None, None) => "unknown".into(),
     };
     [login, person.role().into(), factor.into(), person.created_at().to_string(), used]
+}
+
+/// Returns the time of the last sign-in, to the day. `None` if there was none, or none is known.
+fn used_at(person: &impl Someone) -> Option<Timestamp> {
+    person.credentials().active_at.filter(|_| !person.is_never_used())
 }
 
 fn has_second_factor(person: &impl Someone) -> bool {
@@ -180,8 +187,8 @@ struct ListedPerson<'a> {
     /// Host that receives messages by webhook, with their language, or `off`.
     webhook: String,
     created_at: String,
-    /// Time of the last sign-in, to the day. Before the first one, the time of the account's creation or of a new
-    /// password.
+    /// Time of the last sign-in, to the day; `null` before the first one. A new password that somebody else gave counts
+    /// as a sign-in.
     active_at: Option<String>,
     /// Time at which the account was disabled because it had not been used for 90 days.
     disabled_at: Option<String>,
@@ -196,7 +203,7 @@ impl<'a> ListedPerson<'a> {
             mail: mailing_in_words(person.mailing()),
             webhook: message_webhook_in_words(person.message_webhook()),
             created_at: person.created_at().to_string(),
-            active_at: person.credentials().active_at.map(|at| at.to_string()),
+            active_at: used_at(person).map(|at| at.to_string()),
             disabled_at: person.credentials().disabled_at.map(|at| at.to_string()),
         }
     }

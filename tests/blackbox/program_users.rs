@@ -62,6 +62,35 @@ fn users_are_listed_by_merchant_with_their_roles() {
 }
 
 #[test]
+fn who_never_signed_in_is_listed_so_by_the_program_and_both_consoles() {
+    let app = TestApp::new();
+    let owner = Account::create(&app, "shop", "ana@shop.example", "owner");
+    Account::create(&app, "shop", "vera@shop.example", "viewer");
+    let operator = Visitor::operator(&app);
+    app.quita(&["users", "operators", "create", "--email", "pia@ops.example"]).output();
+    let last_column = |arguments: &[&str]| {
+        let listed = app.quita(arguments).output();
+        let lines = listed.lines().map(|line| line.rsplit('\t').next().unwrap().to_owned());
+        lines.collect::<Vec<_>>()
+    };
+    let users = ["users", "list", "--merchant", "shop"];
+    assert_eq!(last_column(&users), ["never", "never"]);
+    let operators = last_column(&["users", "operators", "list"]);
+    assert!(operators[0].starts_with("20") && operators[1] == "never", "{operators:?}");
+    let visitor = Visitor::signed_in(&app, &owner);
+    let used = last_column(&users);
+    assert!(used[0].starts_with("20") && used[1] == "never", "one signed in: {used:?}");
+    let json = app.quita(&[&users[..], &["--json"]].concat()).output();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(json[0]["activeAt"].is_string() && json[1]["activeAt"].is_null(), "{json:#}");
+    let never = |page: &str| page.matches(">Never</td>").count();
+    let page = visitor.page("/console/test/people");
+    assert_eq!(never(&page), 1, "{page}");
+    let page = operator.page("/people");
+    assert_eq!(never(&page), 1, "{page}");
+}
+
+#[test]
 fn a_login_belongs_to_one_user_of_one_merchant() {
     let app = TestApp::new();
     let first = Account::create(&app, "shop", "ana@shop.example", "owner");

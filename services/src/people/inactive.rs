@@ -14,11 +14,11 @@ use crate::audit::{Audit, AuditDraft, Initiator};
 const PAGE: usize = 200;
 
 impl People {
-    /// Records that a person signs in, unless that was recorded within a day. The session begins for the person as
-    /// authenticated, whatever others change meanwhile.
+    /// Records that a person signs in, unless that was recorded within a day. The first sign-in is always recorded. The
+    /// session begins for the person as authenticated, whatever others change meanwhile.
     pub(super) async fn note_sign_in<S: Someone>(&self, person: &S) -> Result<(), PeopleError> {
         let now = self.clock.now();
-        if !person.credentials().is_use_to_note(now) {
+        if !person.is_never_used() && !person.credentials().is_use_to_note(now) {
             return Ok(());
         }
         let noted = self.change(person.login(), |person: &mut S| {

@@ -42,6 +42,16 @@ pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
     /// Returns the time at which the account was created.
     fn created_at(&self) -> Timestamp;
 
+    /// Returns true if nobody has signed in to the account since it was created. Its use is recorded from the creation
+    /// on, because an account that nobody uses is disabled too.
+    fn is_never_used(&self) -> bool {
+        let credentials = self.credentials();
+        let has_first_password =
+            credentials.must_change_password || credentials.made_password_until.is_some();
+        // Who changed it has signed in, even if an earlier version did not record that.
+        has_first_password && credentials.active_at.is_some_and(|at| at <= self.created_at())
+    }
+
     /// Returns the person's entry in a session.
     fn session_of(&self) -> SessionOf;
 

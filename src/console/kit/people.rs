@@ -60,6 +60,8 @@ pub(crate) struct PersonRow {
     pub(crate) since: Timestamp,
     /// Time of the last sign-in, to the day.
     pub(crate) active_at: Option<Timestamp>,
+    /// True if nobody has signed in to the account yet.
+    pub(crate) is_never_used: bool,
     /// True if the account was disabled because it was not used.
     pub(crate) is_disabled: bool,
     /// True for the visitor's own row.
@@ -77,6 +79,7 @@ impl PersonRow {
             has_factor: person.credentials().second_factor.is_some(),
             since: person.created_at(),
             active_at: person.credentials().active_at,
+            is_never_used: person.is_never_used(),
             is_disabled: person.credentials().disabled_at.is_some(),
             is_own: login == own,
             address: address_of(person.login(), base),

@@ -77,16 +77,53 @@ async fn an_account_of_an_earlier_version_begins_to_count_when_it_is_seen() {
 }
 
 #[tokio::test]
-async fn not_every_sign_in_is_one_more_write() {
+async fn not_every_sign_in_is_one_more_write_but_the_first_one_is() {
     let office = office();
     let password = office.create("loja", "ana@loja.example", Role::Owner).await;
-    let used = async || office.people.find(&login("ana@loja.example")).await.unwrap().credentials.active_at;
+    let ana = async || office.people.find(&login("ana@loja.example")).await.unwrap();
+    let used = async || ana().await.credentials.active_at;
     let created = used().await;
-    assert_eq!(created, Some(office.clock.now()));
+    assert_eq!((created, ana().await.is_never_used()), (Some(office.clock.now()), true));
+    office.pass(1);
+    office.sign_in("ana@loja.example", &password).await.unwrap();
+    let first = used().await;
+    assert_eq!((first, ana().await.is_never_used()), (Some(office.clock.now()), false));
     office.pass(DAY_MS - 1);
     office.sign_in("ana@loja.example", &password).await.unwrap();
-    assert_eq!(used().await, created);
+    assert_eq!(used().await, first);
     office.pass(1);
     office.sign_in("ana@loja.example", &password).await.unwrap();
     assert_eq!(used().await, Some(office.clock.now()));
+}
+
+#[tokio::test]
+async fn an_account_is_never_used_until_its_first_sign_in_whoever_knows_its_password() {
+    let office = office();
+    let people = &office.people;
+    let is_never_used = async |email| people.find(&login(email)).await.unwrap().is_never_used();
+    let own = people.create_own(merchant("loja"), login("demo@loja.example"), Role::Owner).await.unwrap();
+    assert!(is_never_used("demo@loja.example").await);
+    office.pass(1);
+    office.sign_in("demo@loja.example", &own).await.unwrap();
+    assert!(!is_never_used("demo@loja.example").await, "although the password need not be changed yet");
+    let eva = login("eva@quita.example");
+    let password = people.create_operator(eva.clone(), OperatorRole::Operator).await.unwrap();
+    let operator = async || people.operators().await.unwrap().remove(0);
+    assert!(operator().await.is_never_used());
+    office.pass(1);
+    people.sign_in::<Operator>(Some(&eva), &password, origin()).await.unwrap().unwrap();
+    assert!(!operator().await.is_never_used());
+}
+
+#[tokio::test]
+async fn who_changed_the_first_password_on_the_day_of_the_creation_has_used_the_account() {
+    let office = office();
+    office.create("loja", "ana@loja.example", Role::Owner).await;
+    let mut ana = office.people.find(&login("ana@loja.example")).await.unwrap();
+    assert!(ana.is_never_used());
+    // An earlier version did not record such a sign-in.
+    ana.credentials.must_change_password = false;
+    assert!(!ana.is_never_used());
+    ana.credentials.active_at = None;
+    assert!(!ana.is_never_used(), "nothing is known of it");
 }

@@ -11,6 +11,7 @@ group! {
         you: "você", "you";
         since: "Desde", "Since";
         active: "Último uso", "Last active";
+        never: "Nunca", "Never";
         disabled: "Desativada por falta de uso", "Disabled (not used)";
         add: "Nova pessoa", "Add person";
         add_button: "Criar", "Create";
