@@ -195,8 +195,26 @@ fn a_node_that_stops_is_gone_and_one_that_dies_is_lost_until_an_operator_takes_i
     second.restart();
     let address = second.address().to_owned();
     page_with(PATIENCE, "it is back", &|page| page.contains(&address));
+    let doctor = || {
+        let found = first.quita(&["doctor", "--ops-listen", "127.0.0.1:0", "--json"]).output();
+        let findings = serde_json::from_str::<Value>(&found).unwrap()["findings"].take();
+        let of_nodes = findings.as_array().unwrap().iter().filter(|finding| finding["subject"] == "nodes");
+        of_nodes.cloned().collect::<Vec<_>>()
+    };
+    let found = doctor();
+    assert!(found.len() == 1 && found[0]["level"] == "ok", "{found:?}");
+    assert!(found[0]["text"].as_str().unwrap().starts_with("2 nodes are alive: "), "{found:?}");
+    second.signal("STOP");
+    let found = eventually(MISSED_WITHIN, "the doctor notices a frozen one", || {
+        Some(doctor()).filter(|found| found[0]["level"] == "warn")
+    });
+    let text = found[0]["text"].as_str().unwrap();
+    assert!(text.contains(&address) && text.contains("silent for") && text.contains("frozen"), "{found:?}");
     second.kill();
     let page = page_with(MISSED_WITHIN, "it is lost", &|page| page.contains(">Lost<"));
+    let found = doctor();
+    let text = found[0]["text"].as_str().unwrap();
+    assert!(found[0]["level"] == "warn" && text.contains(&address) && text.contains("was lost"), "{found:?}");
     assert!(page.contains(&address), "{page}");
     assert_eq!(first.log().matches("another node was lost").count(), 1);
     assert!(operator.page("/").contains("/runbook#quitanodelost"));

@@ -24,8 +24,8 @@ const HEARTBEAT_WITHIN_MS: u64 = 10_000;
 /// Time until the second look, within which a node that is alive stores at least one heartbeat.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(11);
 
-/// Warns of lost nodes, and of live nodes with different routing tables or accounts. Fails for a live node whose clock
-/// is wrong. Takes eleven seconds if a heartbeat is not recent.
+/// Reports the live nodes. Warns of silent and lost ones, and of live ones with different routing tables or accounts.
+/// Fails for a live node whose clock is wrong. Takes eleven seconds if a heartbeat is not recent.
 ///
 /// # Errors
 /// [`StoreError`] if the nodes can't be read.
@@ -63,6 +63,8 @@ fn judge(first: &[Node], last: &[Node], now: Timestamp) -> Vec<Finding> {
                 "the node at {address} was lost: it did not shut down, and was last seen at {seen_at} by its own clock"
             );
             findings.push(Finding::warn(SUBJECT, text, "see QuitaNodeLost in docs/ops/RUNBOOK.md"));
+        } else {
+            findings.push(silent(node, now));
         }
     }
     let tables: HashSet<_> = alive.iter().filter_map(|node| node.routing.as_ref()).collect();
@@ -73,7 +75,35 @@ fn judge(first: &[Node], last: &[Node], now: Timestamp) -> Vec<Finding> {
         let mend = "give all of them the same acquirers and routes, unless a rolling restart is in progress";
         findings.push(Finding::warn(SUBJECT, text, mend));
     }
+    if findings.is_empty() {
+        findings.extend(all_alive(&alive));
+    }
     findings
+}
+
+/// Reports that every node is alive. `None` if there is no node.
+fn all_alive(nodes: &[&Node]) -> Option<Finding> {
+    let addresses: Vec<_> = nodes.iter().map(|node| node.address.as_str()).collect();
+    let alive = match addresses.len() {
+        0 => return None,
+        1 => "1 node is alive".to_owned(),
+        several => format!("{several} nodes are alive"),
+    };
+    Some(Finding::ok(SUBJECT, format!("{alive}: {}", addresses.join(", "))))
+}
+
+/// Warns of a node whose heartbeats have stopped, but that does not count as lost yet.
+fn silent(Node { address, seen_at, .. }: &Node, now: Timestamp) -> Finding {
+    let seconds = now.ms_since(*seen_at) / 1_000;
+    let text = format!(
+        "the node at {address} has been silent for {seconds} s by its own clock: it is frozen, was killed, or can't reach \
+         the store"
+    );
+    let minute = NODE_SEEN_WITHIN.as_secs();
+    let mend = format!(
+        "look at its process and its log; after {minute} s it counts as lost: see QuitaNodeLost in docs/ops/RUNBOOK.md"
+    );
+    Finding::warn(SUBJECT, text, mend)
 }
 
 fn is_recent(node: &Node, now: Timestamp) -> bool {
@@ -100,6 +130,7 @@ fn wrong_clock(Node { address, seen_at, .. }: &Node, now: Timestamp) -> Finding 
 mod tests {
     use uuid::Uuid;
 
+    use super::super::finding::Level;
     use super::*;
 
     fn node(address: &str, table: &str, seen_at_ms: i64) -> Node {
@@ -125,11 +156,31 @@ mod tests {
     #[test]
     fn nodes_that_were_lost_or_that_route_differently_are_warned_of() {
         let once = |nodes: &[Node]| told(nodes, nodes);
-        assert_eq!(once(&[node("a", "1", 99_000), node("b", "1", 40_000)]), Vec::<String>::new());
+        assert_eq!(once(&[node("a", "1", 99_000), node("b", "1", 98_000)]), ["2 nodes are alive: a, b"]);
+        assert_eq!(once(&[node("a", "1", 99_000)]), ["1 node is alive: a"]);
+        assert_eq!(once(&[]), Vec::<String>::new(), "no service runs on this store");
         let different = once(&[node("a", "1", 99_000), node("b", "2", 99_000)]);
         assert_eq!(different, ["a, b route by different tables or accounts"]);
         let lost = once(&[node("a", "1", 99_000), node("b", "2", 39_999)]);
         assert!(lost.len() == 1 && lost[0].starts_with("the node at b was lost"), "{lost:?}");
+    }
+
+    #[test]
+    fn a_node_that_fell_silent_is_warned_of_before_it_counts_as_lost() {
+        let alive = node("a", "1", 99_000);
+        for (seen_at_ms, silent_s) in [(89_999, 10), (70_000, 30), (40_000, 60)] {
+            let nodes = [alive.clone(), node("b", "1", seen_at_ms)];
+            let found = judge(&nodes, &nodes, Timestamp::from_millis(100_000));
+            let [finding] = &found[..] else { panic!("{found:?}") };
+            assert_eq!(finding.level, Level::Warn, "the others go on");
+            let start =
+                format!("the node at b has been silent for {silent_s} s by its own clock: it is frozen");
+            assert!(finding.text.starts_with(&start), "{finding:?}");
+            assert!(finding.mend.as_ref().unwrap().contains("QuitaNodeLost"), "{finding:?}");
+        }
+        let [before, after] = [60_000, 70_000].map(|seen_at_ms| node("b", "1", seen_at_ms));
+        let told = told(&[alive.clone(), before], &[alive, after]);
+        assert!(told.iter().all(|text| !text.contains("silent")), "its heartbeat has changed: {told:?}");
     }
 
     #[test]
