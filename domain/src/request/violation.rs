@@ -55,7 +55,8 @@ pub mod code {
     pub const EXPIRED: &str = "expired";
     /// The URL may not be called: not `https`, or no public address.
     pub const NOT_PUBLIC: &str = "not_public";
-    /// A document of one repeated character.
+    /// A document whose digits are all equal, such as 111.111.111-11. The check digits of such a CPF are right, but it is
+    /// never issued.
     pub const REPEATED: &str = "repeated";
     /// The check digits do not follow from the others.
     pub const CHECK_DIGIT: &str = "check_digit";
