@@ -21,9 +21,16 @@ impl TestServer {
 pub(super) fn test_server(
     answer: impl Fn(HttpRequest) -> HttpResponse + Clone + Send + 'static,
 ) -> TestServer {
+    waiting_test_server(move |request| std::future::ready(answer(request)))
+}
+
+/// Starts a server whose answers may wait for something. Meanwhile it takes other requests.
+pub(super) fn waiting_test_server<F: Future<Output = HttpResponse> + 'static>(
+    answer: impl Fn(HttpRequest) -> F + Clone + Send + 'static,
+) -> TestServer {
     let server = HttpServer::new(move || {
         let answer = answer.clone();
-        App::new().default_service(web::to(move |request: HttpRequest| std::future::ready(answer(request))))
+        App::new().default_service(web::to(move |request: HttpRequest| answer(request)))
     });
     let server = server.workers(1).disable_signals().bind("127.0.0.1:0").unwrap();
     let url = Url::parse(&format!("http://{}/", server.addrs()[0])).unwrap();

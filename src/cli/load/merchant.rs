@@ -412,6 +412,24 @@ impl Merchant {
     }
 }
 
+#[cfg(test)]
+impl Merchant {
+    /// Creates a client of a test server, all of whose payments are PIX.
+    pub(super) fn of_test_server(board: &Arc<Board>, base_url: &str) -> Self {
+        let mix = super::plan::Mix::parse("pix=1").unwrap();
+        Self {
+            client: super::super::http_client::client(),
+            connections: Semaphore::new(1),
+            base_url: base_url.trim_end_matches('/').into(),
+            authorization: "Bearer qk_test_x".into(),
+            purchases: Purchases { run: Uuid::nil(), mix, postback_url: String::new() },
+            board: Arc::clone(board),
+            refusal: LastingRefusal::default(),
+            check_pace: CheckPace::default(),
+        }
+    }
+}
+
 impl CallResult {
     /// Records a refusal because the store is out of reach.
     fn note_store(&self, call: CallKind, began: Instant, measures: &mut Measures) {
@@ -477,7 +495,52 @@ fn is_store_away(status: u16, body: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use actix_web::{HttpRequest, HttpResponse};
+
+    use super::super::super::test_server::test_server;
+    use super::super::ledger::Ledger;
     use super::*;
+
+    /// Loses a call, whose connection broke.
+    fn lose_a_call(board: &Board) {
+        let now = Instant::now();
+        let cut = Reply::Missing(NoAnswer::ConnectionClosed);
+        board.measures().contact.began(now);
+        board.measures().contact.replied(cut, now, now, true);
+    }
+
+    #[actix_web::test]
+    async fn a_service_is_asked_again_after_a_lost_call_alone_and_is_away_if_it_is_silent_then_too() {
+        let board = Arc::new(Board::new(Ledger::new(0), 1).unwrap());
+        let asked = Arc::new(AtomicU64::new(0));
+        let counted = Arc::clone(&asked);
+        let server = test_server(move |request: HttpRequest| {
+            if request.uri() == "/pay/payments?limit=1" {
+                counted.fetch_add(1, Ordering::SeqCst);
+            }
+            HttpResponse::Ok().body("{}")
+        });
+        let merchant = Merchant::of_test_server(&board, server.url.as_str());
+        merchant.look_again().await;
+        assert_eq!(asked.load(Ordering::SeqCst), 0, "nothing was lost");
+        lose_a_call(&board);
+        merchant.look_again().await;
+        assert_eq!(
+            (asked.load(Ordering::SeqCst), merchant.is_service_away()),
+            (1, false),
+            "one connection broke"
+        );
+        assert!(!board.measures().contact.is_lost(), "and was answered for");
+        server.stop().await;
+        let merchant = Merchant::of_test_server(&board, "http://127.0.0.1:1");
+        lose_a_call(&board);
+        assert!(!merchant.is_service_away(), "it may be one connection");
+        merchant.look_again().await;
+        assert!(merchant.is_service_away());
+        assert_eq!(board.measures().count(|_, _| true), 0, "the question is no call of the run");
+    }
 
     #[test]
     fn an_answer_of_a_proxy_is_told_from_one_of_quita() {

@@ -131,15 +131,7 @@ impl Run {
         own_cost: &mut Option<OwnCost>,
         cpu_before: Option<u64>,
     ) {
-        let probing = async {
-            tokio::time::sleep(self.duration).await;
-            self.merchant.probe_beside_last_calls().await;
-        };
-        tokio::select! {
-            biased;
-            () = pace::run(self.pace.clone(), self.duration, Rc::clone(&self.merchant)) => {}
-            () = probing => {}
-        }
+        self.load().await;
         self.merchant.board.measures().contact.load_ended(Instant::now());
         let deadline = Instant::now() + self.settle;
         *made = Some(self.creation_end().await);
@@ -151,6 +143,19 @@ impl Run {
         settle::trace(&self.merchant).await;
         if self.merchant.board.measures().has_news() {
             progress::end_slice(&self.merchant.board);
+        }
+    }
+
+    /// Creates the payments. Once the planned time is over, probes the service while their last calls are waiting.
+    async fn load(&self) {
+        let probing = async {
+            tokio::time::sleep(self.duration).await;
+            self.merchant.probe_beside_last_calls().await;
+        };
+        tokio::select! {
+            biased;
+            () = pace::run(self.pace.clone(), self.duration, Rc::clone(&self.merchant)) => {}
+            () = probing => {}
         }
     }
 
@@ -175,5 +180,74 @@ async fn tick(board: Arc<Board>) {
     loop {
         board.measures().contact.tick(Instant::now());
         tokio::time::sleep(TICK).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use actix_web::http::Method;
+    use actix_web::{HttpRequest, HttpResponse};
+    use serde_json::json;
+    use tokio::sync::Semaphore;
+    use tokio::time::timeout;
+    use uuid::Uuid;
+
+    use super::super::super::test_server::waiting_test_server;
+    use super::super::ledger::Ledger;
+    use super::*;
+
+    /// Longest time until a load of this module is over, on a busy machine.
+    const PATIENCE: Duration = Duration::from_secs(25);
+
+    /// Puts load on a service that answers creations only after this number of probes. Returns the number of probes, and
+    /// the board.
+    async fn load_until_probed(needed: u32) -> (usize, Arc<Board>) {
+        let probes = Arc::new(Semaphore::new(0));
+        let served = Arc::clone(&probes);
+        let server = waiting_test_server(move |request: HttpRequest| {
+            let probes = Arc::clone(&served);
+            async move {
+                let record = json!({ "transactionId": Uuid::from_u128(7), "status": "pending" });
+                if request.method() == Method::POST {
+                    drop(probes.acquire_many(needed).await);
+                    return HttpResponse::Created().json(record);
+                }
+                if request.path() == "/pay/payments" {
+                    probes.add_permits(1);
+                }
+                HttpResponse::Ok().json(record)
+            }
+        });
+        let board = Arc::new(Board::new(Ledger::new(0), 1).unwrap());
+        let run = Run {
+            merchant: Rc::new(Merchant::of_test_server(&board, server.url.as_str())),
+            pace: Pace::Concurrency(NonZeroUsize::MIN),
+            duration: Duration::from_millis(100),
+            settle: Duration::ZERO,
+            metrics: None,
+            before: Sample::take(None).await,
+            circumstances: Circumstances::now(Default::default(), None),
+        };
+        timeout(PATIENCE, run.load()).await.expect("the service was not probed");
+        server.stop().await;
+        (probes.available_permits(), board)
+    }
+
+    #[actix_web::test]
+    async fn a_service_is_probed_while_its_last_calls_hang_and_is_not_away_if_it_answers() {
+        let (probes, board) = load_until_probed(2).await;
+        assert!(probes >= 2, "{probes}");
+        let measures = board.measures();
+        assert!(!measures.contact.is_lost() && measures.contact.absences().is_empty());
+        assert_eq!((measures.contact.freezes(), board.ledger().payments()), (None, 1));
+    }
+
+    #[actix_web::test]
+    async fn a_service_that_answers_its_last_calls_is_not_probed() {
+        let (probes, board) = load_until_probed(0).await;
+        assert_eq!(probes, 0);
+        assert_eq!(board.ledger().payments(), 1);
     }
 }

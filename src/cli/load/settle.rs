@@ -130,32 +130,13 @@ mod tests {
 
     use actix_web::{HttpRequest, HttpResponse};
     use quita_domain::status::Status;
-    use tokio::sync::Semaphore;
 
-    use super::super::super::http_client::client;
     use super::super::super::test_server::test_server;
-    use super::super::check_pace::CheckPace;
     use super::super::ledger::{Ledger, Notice};
-    use super::super::merchant::LastingRefusal;
-    use super::super::plan::{Method, Mix};
-    use super::super::purchases::Purchases;
+    use super::super::plan::Method;
     use super::*;
 
     const PAYMENT: Uuid = Uuid::from_u128(7);
-
-    fn merchant(board: &Arc<Board>, base_url: &str) -> Merchant {
-        let mix = Mix::parse("pix=1").unwrap();
-        Merchant {
-            client: client(),
-            connections: Semaphore::new(1),
-            base_url: base_url.trim_end_matches('/').into(),
-            authorization: "Bearer qk_test_x".into(),
-            purchases: Purchases { run: Uuid::nil(), mix, postback_url: String::new() },
-            board: Arc::clone(board),
-            refusal: LastingRefusal::default(),
-            check_pace: CheckPace::default(),
-        }
-    }
 
     fn hear(board: &Board, sequence: u32, status: Status, webhook_id: &str) {
         let transaction = PAYMENT;
@@ -173,7 +154,7 @@ mod tests {
         let served = Arc::clone(&board);
         let asked = Arc::new(AtomicU64::new(0));
         let server = test_server(move |_: HttpRequest| answer(&served, asked.fetch_add(1, Ordering::SeqCst)));
-        check(&merchant(&board, server.url.as_str()), Instant::now() + patience).await;
+        check(&Merchant::of_test_server(&board, server.url.as_str()), Instant::now() + patience).await;
         server.stop().await;
         board.ledger().accounts().map(|(_, account)| Verdict::of(account)).next().unwrap()
     }
