@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use quita_ports::{StoreError, StoreForm};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::failure::{Failure, is_undone};
@@ -165,6 +166,8 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(BUSY_WAIT)?;
         connection.set_prepared_statement_cache_capacity(PREPARED_STATEMENTS);
+        // Otherwise plans depend on the values of variables: each query with `LIMIT ?` is parsed and planned at each use.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.execute_batch("PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;")?;
         Ok(connection)
     };
@@ -209,5 +212,25 @@ fn in_file(path: &Path, failure: Failure) -> StoreError {
         StoreError::Full(why) => StoreError::Full(named(why)),
         StoreError::Broken(why) => StoreError::Broken(named(why)),
         StoreError::Unreadable(why) => StoreError::Unreadable(named(why)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::writer;
+
+    #[test]
+    fn a_query_that_is_repeated_with_another_limit_is_planned_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = writer(&folder.path().join("quita.db")).unwrap().connection;
+        let mut due = connection
+            .prepare("SELECT id FROM payments WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2")
+            .unwrap();
+        for (now, limit) in [(1, 10), (2, 20), (3, 20)] {
+            assert!(due.query((now, limit)).unwrap().next().unwrap().is_none());
+        }
+        assert_eq!(due.get_status(StatementStatus::RePrepare), 0);
     }
 }
