@@ -48,11 +48,18 @@ impl Sealing {
         };
         if needs_a_person(&error) {
             tracing::error!(%error, "some secrets in the store are still readable; sealing them will be retried");
-            Pass::again_in(Err(error.to_string()), SEAL_AGAIN_AFTER)
-        } else {
-            tracing::warn!(%error, "some secrets in the store may still be readable; sealing them will be retried");
-            Pass::again_in(Err(error.to_string()), TRY_STORE_AGAIN_AFTER)
+            return Pass::again_in(Err(error.to_string()), SEAL_AGAIN_AFTER);
         }
+        match error {
+            // An outage is logged once, by what watches the store.
+            SecretKeyError::Store(StoreError::Unavailable(_)) => {
+                tracing::debug!(%error, "some secrets in the store may still be readable; sealing them will be retried");
+            }
+            _ => {
+                tracing::warn!(%error, "some secrets in the store may still be readable; sealing them will be retried");
+            }
+        }
+        Pass::again_in(Err(error.to_string()), TRY_STORE_AGAIN_AFTER)
     }
 }
 
