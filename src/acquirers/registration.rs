@@ -19,7 +19,7 @@ pub(crate) const REGISTRATIONS: Rhythm =
 
 /// Registration of our address at every bank for which it is configured, until each has it.
 pub(crate) struct Registrations {
-    /// Banks that do not have our address yet.
+    /// Banks that do not have our address yet, or have not been seen to keep it.
     links: Vec<Arc<Link>>,
     /// Banks that disable an address after failed callbacks, and are therefore asked periodically.
     forgetful: Vec<Arc<Link>>,
@@ -33,37 +33,54 @@ impl Registrations {
         Self { links, forgetful, wait: FIRST_WAIT }
     }
 
-    /// Tries every bank that does not have our address yet. Once all have it, tries those that may have disabled it.
+    /// Tries every bank that is not known to have our address. Once all have it, tries those that may have disabled it.
     pub(crate) async fn pass(&mut self) -> Pass {
         if self.links.is_empty() {
             (self.links, self.wait) = (self.forgetful.clone(), FIRST_WAIT);
         }
-        let tried = self.links.iter().map(|link| is_to_be_tried_again(link, self.wait));
-        let mut tried = futures_util::future::join_all(tried).await.into_iter();
-        self.links.retain(|_| tried.next().unwrap_or(true));
+        let tried = self.links.iter().map(|link| register(link, self.wait));
+        let tried = futures_util::future::join_all(tried).await;
+        let failed = tried.iter().filter(|one| **one == Registration::Failed).count();
+        let mut tried = tried.into_iter();
+        self.links.retain(|_| tried.next() != Some(Registration::Settled));
         if self.links.is_empty() {
             return Pass::from(Ok(()));
         }
         let wait = self.wait;
         self.wait = wait.saturating_mul(2).min(LONGEST_WAIT);
-        let failure = format!("our callback address could not be registered at {} banks", self.links.len());
-        Pass::again_in(Err(failure), wait)
+        let outcome = match failed {
+            0 => Ok(()),
+            banks => Err(format!("our callback address could not be registered at {banks} banks")),
+        };
+        Pass::again_in(outcome, wait)
     }
 }
 
-async fn is_to_be_tried_again(link: &Link, wait: Duration) -> bool {
-    let Some(outcome) = link.register_webhook().await else { return false };
+/// Result of one bank's turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Registration {
+    /// The bank has our address, or is not to have it.
+    Settled,
+    /// The bank took our address just now, and may still disable it.
+    Unconfirmed,
+    Failed,
+}
+
+async fn register(link: &Link, wait: Duration) -> Registration {
+    let Some(outcome) = link.register_webhook().await else { return Registration::Settled };
     let acquirer = link.config().spec.name;
     match outcome {
         RegistrationOutcome::Off => {}
         RegistrationOutcome::Known => tracing::debug!(%acquirer, "the bank already has our callback address"),
         RegistrationOutcome::Registered => {
-            tracing::info!(%acquirer, "our callback address was registered at the bank")
+            tracing::info!(%acquirer, "our callback address was registered at the bank");
+            return unconfirmed_at(link);
         }
         RegistrationOutcome::Replaced(host) => {
             tracing::warn!(
                 %acquirer, host, "our callback address was registered at the bank in place of another one"
             );
+            return unconfirmed_at(link);
         }
         RegistrationOutcome::Foreign(host) => {
             tracing::warn!(
@@ -74,12 +91,18 @@ async fn is_to_be_tried_again(link: &Link, wait: Duration) -> bool {
         RegistrationOutcome::Failed(why) => {
             let wait_s = wait.as_secs();
             tracing::warn!(%acquirer, why, wait_s, "our callback address could not be registered at the bank; this will be retried");
-            // Only failures are retried. A foreign address is its owner's decision, and stays until somebody decides
+            // A foreign address is not tried again: it is its owner's decision, and stays until somebody decides
             // otherwise.
-            return true;
+            return Registration::Failed;
         }
     }
-    false
+    Registration::Settled
+}
+
+fn unconfirmed_at(link: &Link) -> Registration {
+    // A bank that validates an address calls it after it has taken it, and disables one that does not answer. The next
+    // look soon shows if it kept ours; that of the hourly round would come late.
+    if link.may_lose_webhook() { Registration::Unconfirmed } else { Registration::Settled }
 }
 
 /// Returns true if the bank calls us back, or `None` if callbacks are not configured.

@@ -50,14 +50,11 @@ impl Sealing {
             tracing::error!(%error, "some secrets in the store are still readable; sealing them will be retried");
             return Pass::again_in(Err(error.to_string()), SEAL_AGAIN_AFTER);
         }
-        match error {
-            // An outage is logged once, by what watches the store.
-            SecretKeyError::Store(StoreError::Unavailable(_)) => {
-                tracing::debug!(%error, "some secrets in the store may still be readable; sealing them will be retried");
-            }
-            _ => {
-                tracing::warn!(%error, "some secrets in the store may still be readable; sealing them will be retried");
-            }
+        // An outage is logged once, by what watches the store.
+        if matches!(error, SecretKeyError::Store(StoreError::Unavailable(_))) {
+            tracing::debug!(%error, "some secrets in the store may still be readable; sealing them will be retried");
+        } else {
+            tracing::warn!(%error, "some secrets in the store may still be readable; sealing them will be retried");
         }
         Pass::again_in(Err(error.to_string()), TRY_STORE_AGAIN_AFTER)
     }

@@ -119,13 +119,15 @@ fn number_of(record: &Value) -> u64 {
 
 /// A bank that calls back as soon as it can.
 fn calling_back() -> World {
-    calling_back_with("our-numbers = '1-1000000'", false)
+    calling_back_with("our-numbers = '1-1000000'", json!({}))
 }
 
-/// With these keys about numbers, after which it may want a check digit.
-fn calling_back_with(keys: &str, has_digit: bool) -> World {
-    let callbacks = json!({ "afterMs": CALLS_AFTER_MS });
-    let ways = json!({ "callbacks": callbacks, "fixedTokens": ["t"], "numbersHaveDigit": has_digit });
+/// With these keys about numbers, at a bank that also has these ways.
+fn calling_back_with(keys: &str, further: Value) -> World {
+    let mut ways = json!({ "callbacks": { "afterMs": CALLS_AFTER_MS }, "fixedTokens": ["t"] });
+    for (name, way) in further.as_object().unwrap() {
+        ways[name] = way.clone();
+    }
     let world = World::with_keys(keys, ways);
     let at_bank = Client::new(&world.bank.url(), None);
     eventually(PATIENCE, "the bank has validated our address", || {
@@ -155,6 +157,14 @@ fn a_boleto_is_registered_and_paid_by_its_bar_code_after_a_callback() {
     let metrics = world.app.ops().get("/metrics").text();
     assert!(metrics.contains(r#"quita_notices_total{acquirer="sicoob",outcome="taken"} 1"#), "{metrics}");
     assert!(metrics.contains(r#"quita_acquirer_numbers_left{acquirer="sicoob"} 999999"#), "{metrics}");
+}
+
+#[test]
+fn an_address_that_the_bank_gives_up_at_once_is_registered_again_within_seconds() {
+    let callbacks = json!({ "afterMs": 100, "firstValidationFails": true });
+    let world = calling_back_with("our-numbers = '1-1000000'", json!({ "callbacks": callbacks }));
+    let registered = "our callback address was registered at the bank";
+    assert_eq!(world.app.log().matches(registered).count(), 2, "{}", world.app.log());
 }
 
 #[test]
@@ -301,7 +311,7 @@ fn doctor_holds_our_numbers_against_the_ranges_of_the_bank() {
 #[test]
 fn boletos_have_their_check_digit_where_the_bank_wants_one() {
     let keys = "our-numbers = '1-1000000'\nour-number-digit = true\ncooperative = 4027";
-    let world = calling_back_with(keys, true);
+    let world = calling_back_with(keys, json!({ "numbersHaveDigit": true }));
     assert_eq!(world.call(&["doctor"]).code, Some(0));
     let record = world.registered(&boleto(10_000));
     let number = number_of(&record);

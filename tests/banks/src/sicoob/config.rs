@@ -82,6 +82,8 @@ pub struct Callbacks {
     pub forged_permille: u64,
     /// `baixaRealizadaEmContigencia`, as some documents spell it.
     pub misspelt: bool,
+    /// The first address fails its validation, which is not sent.
+    pub first_validation_fails: bool,
 }
 
 /// Code of a hybrid boleto.

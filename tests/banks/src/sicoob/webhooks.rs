@@ -56,9 +56,12 @@ impl SicoobBank {
         }
         let id = self.books.next_number().saturating_add(989);
         let email = body.get("email").and_then(Value::as_str).map(str::to_owned);
-        let webhook =
-            Webhook { id, url, email, state: AWAITS_VALIDATION, created_ms: now_ms, changed_ms: now_ms };
-        self.validate(&webhook, now_ms);
+        let is_given_up = self.config.callbacks.first_validation_fails && self.webhooks.is_empty();
+        let state = if is_given_up { INACTIVE } else { AWAITS_VALIDATION };
+        let webhook = Webhook { id, url, email, state, created_ms: now_ms, changed_ms: now_ms };
+        if !is_given_up {
+            self.validate(&webhook, now_ms);
+        }
         self.webhooks.push(webhook);
         Ok(Response::json(201, &json!({"resultado": {"idWebhook": id}})))
     }
