@@ -19,7 +19,7 @@ const STATISTICS: [&str; 3] = ["p50", "p99", "max"];
 const MAX_TIMES: usize = 3;
 
 /// Circumstances that must be equal for two figures to be comparable: JSON pointer into the report, and name.
-const CIRCUMSTANCES: [(&str, &str); 14] = [
+const CIRCUMSTANCES: [(&str, &str); 12] = [
     ("/plan/model", "model"),
     ("/plan/pace", "pace"),
     ("/plan/stages", "stages"),
@@ -28,12 +28,16 @@ const CIRCUMSTANCES: [(&str, &str); 14] = [
     ("/plan/mix", "mix"),
     ("/plan/receiverFailPercent", "receiver-fail"),
     ("/circumstances/version", "load tester"),
-    ("/circumstances/service/version", "version of the service"),
-    ("/circumstances/service/commit", "commit of the service"),
     ("/circumstances/service/store", "store"),
     ("/circumstances/machine/processor", "processor"),
     ("/circumstances/machine/cores", "cores"),
     ("/circumstances/machine/system", "system"),
+];
+
+/// Parts of a report that identify the program under load. Two programs are what one compares.
+const PROGRAM: [(&str, &str); 2] = [
+    ("/circumstances/service/version", "version of the service"),
+    ("/circumstances/service/commit", "commit of the service"),
 ];
 
 /// Two reports of `quita load --json`.
@@ -118,6 +122,11 @@ fn table(before: &NamedReport, after: &NamedReport) -> String {
         lines.push("\nThe runs are not comparable. They differ in:".into());
         lines.extend(differences.into_iter().map(|difference| format!("  {difference}")));
     }
+    let programs = unequal(&PROGRAM, &before.report, &after.report);
+    if !programs.is_empty() {
+        lines.push("\nTwo programs are compared:".into());
+        lines.extend(programs.into_iter().map(|difference| format!("  {difference}")));
+    }
     lines.push(format!("\n{:<26}{:>14}{:>14}{:>16}", "", "A", "B", "change"));
     lines.extend(rows(&before.report, &after.report).iter().map(ComparedValue::line));
     lines.join("\n")
@@ -177,10 +186,7 @@ impl ComparedValue {
 
 /// Lists the circumstances that differ, with both values.
 fn differences(before: &Value, after: &Value) -> Vec<String> {
-    let different = CIRCUMSTANCES.into_iter().filter_map(|(place, name)| {
-        let [before, after] = [before, after].map(|report| shown(report.pointer(place)));
-        (before != after).then(|| format!("{name}: {before} / {after}"))
-    });
+    let mut different = unequal(&CIRCUMSTANCES, before, after);
     let ends = [before, after].map(outcome);
     let is_partly = |report: &&Value| {
         let has_absences =
@@ -189,7 +195,17 @@ fn differences(before: &Value, after: &Value) -> Vec<String> {
     };
     let [before_end, after_end] = &ends;
     let ended = [before, after].iter().any(is_partly).then(|| format!("end: {before_end} / {after_end}"));
-    different.chain(ended.filter(|_| before_end != after_end)).collect()
+    different.extend(ended.filter(|_| before_end != after_end));
+    different
+}
+
+/// Lists those of these parts that differ, with both values.
+fn unequal(parts: &[(&str, &str)], before: &Value, after: &Value) -> Vec<String> {
+    let different = parts.iter().filter_map(|(place, name)| {
+        let [before, after] = [before, after].map(|report| shown(report.pointer(place)));
+        (before != after).then(|| format!("{name}: {before} / {after}"))
+    });
+    different.collect()
 }
 
 fn shown(value: Option<&Value>) -> String {
@@ -489,5 +505,20 @@ mod tests {
         assert_eq!(require_alike(&report(100, 2_000, 4), &report(999, 9, 4)), Ok(()), "figures may differ");
         let p99 = table.lines().find(|line| line.starts_with("create p99")).unwrap();
         assert!(p99.trim_end().ends_with('–'), "nothing was measured in the second: {p99}");
+    }
+
+    #[test]
+    fn two_versions_of_the_service_are_named_and_compared() {
+        let at = |commit: &str| {
+            let mut named = report(100, 2_000, 4);
+            named.report["circumstances"]["service"] = json!({ "version": "1.0.0", "commit": commit });
+            named
+        };
+        let table = table(&at("aaaa"), &at("bbbb"));
+        assert!(
+            table.contains("Two programs are compared:\n  commit of the service: aaaa / bbbb\n"),
+            "{table}"
+        );
+        assert_eq!(require_alike(&at("aaaa"), &at("bbbb")), Ok(()), "{table}");
     }
 }
