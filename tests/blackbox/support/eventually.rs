@@ -5,10 +5,7 @@ use std::time::{Duration, Instant};
 /// Longest wait of a test for what should take a moment. A busy machine with two cores is slow, not wrong.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Pauses between two questions. One lasts a tenth of the wait so far: a wait of seconds takes dozens of questions
-/// instead of hundreds, and ends at most a tenth late.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
-const LONGEST_PAUSE: Duration = Duration::from_millis(200);
+const STEP: Duration = Duration::from_millis(10);
 
 /// Asks until there is an answer.
 ///
@@ -16,14 +13,13 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 /// When there is none in time; `what` says what was waited for.
 #[track_caller]
 pub(crate) fn eventually<T>(within: Duration, what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let begun = Instant::now();
+    let end = Instant::now() + within;
     loop {
         if let Some(answer) = ask() {
             return answer;
         }
-        let waited = begun.elapsed();
-        assert!(waited < within, "waited {within:?} in vain: {what}");
-        pause((waited / 10).clamp(SHORTEST_PAUSE, LONGEST_PAUSE));
+        assert!(Instant::now() < end, "waited {within:?} in vain: {what}");
+        pause(STEP);
     }
 }
 

@@ -46,7 +46,9 @@ async fn a_removal_a_role_a_password_a_factor_and_the_end_of_a_session_are_heard
         let new = people.sign_in::<Operator>(Some(&ana), &password, origin()).await.unwrap().unwrap();
         people.watch::<Operator>(new.token.expose()).await.unwrap().unwrap()
     };
+    office.pass(1);
     let here = signed().await;
+    assert_eq!(forgotten.take(), of_ana, "the first use is recorded");
     let there = signed().await;
     let of_session = |signed: &Signed<Operator>| vec![format!("session {}", signed.session.id)];
     assert_eq!(people.end_other_sessions(&here).await.unwrap(), 1);
