@@ -56,7 +56,7 @@ judge_by_npm_client() {
     if [[ -n ${QUITA_BANKS:-} ]]; then
         binary=$QUITA_BANKS
     else
-        cargo build --quiet --manifest-path "$root/Cargo.toml" -p quita-banks --bin quita-banks
+        cargo build --quiet --manifest-path "$root/Cargo.toml" --workspace --bin quita-banks
         binary=${CARGO_TARGET_DIR:-$root/target}/debug/quita-banks
     fi
     certificates=$(mktemp -d)
