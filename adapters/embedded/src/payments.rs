@@ -34,7 +34,10 @@ use quita_stored_form::{decode, listed, merged, signed, signed_limit};
 /// Parameters have numbers: SQLite searches through all of them for each named one.
 ///
 /// An archived payment keeps its id: a replayed creation must find it and not become a second payment.
-const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
+///
+/// `OR FAIL` leaves nothing of a row whose token is used, as all constraints of a row are checked before it is written.
+// SQLite would otherwise copy each page before this statement changes it, in case that a later row fails.
+const INSERT: &str = "INSERT OR FAIL INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
     external_reference, link, card, created_at, amount, due_on, status, paid_at, due_at, outbox_at, outbox_to, \
     delivery_states, our_number, document_number, rests_since, used_token, payment) \
     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, \
