@@ -204,9 +204,14 @@ impl Account {
         usize::try_from(highest).is_ok_and(|highest| highest == self.heard.len())
     }
 
+    /// Returns true if an event was refused on purpose, and has not arrived again.
+    pub(super) fn lacks_confirmation(&self) -> bool {
+        self.heard.iter().any(|heard| !heard.is_confirmed)
+    }
+
     fn is_settled(&self) -> bool {
         let is_final = self.last().is_some_and(|last| is_final(last.status));
-        is_final && self.is_whole() && self.heard.iter().all(|heard| heard.is_confirmed)
+        is_final && self.is_whole() && !self.lacks_confirmation()
     }
 
     fn hear(&mut self, notice: &Notice<'_>, refused_percent: u64) -> Reception {

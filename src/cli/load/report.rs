@@ -115,7 +115,7 @@ pub(super) struct Example {
     pub(super) transaction_id: Uuid,
     /// Verdict on the payment.
     pub(super) verdict: Verdict,
-    /// Sequence and status of each event, in the order of arrival.
+    /// Sequence and status of each event, in the order of arrival, and which were only refused.
     pub(super) told: Vec<String>,
     /// Final state reported by the service.
     pub(super) found: String,
@@ -531,7 +531,10 @@ impl fmt::Display for Example {
 
 impl Example {
     fn new(transaction_id: Uuid, verdict: Verdict, account: &Account) -> Self {
-        let told = account.heard.iter().map(|heard| format!("{} {}", heard.sequence, heard.status));
+        let told = account.heard.iter().map(|heard| {
+            let refused = if heard.is_confirmed { "" } else { " (refused)" };
+            format!("{} {}{refused}", heard.sequence, heard.status)
+        });
         let found = account.found.map_or_else(|| "nothing (not asked)".into(), |found| found.to_string());
         let (unusable, found) = match (account.found, account.deliveries) {
             (Some(ReportedStatus::Unusable(reply)), _) => (Some((CallKind::Check, reply)), found),

@@ -52,11 +52,11 @@ pub(super) enum Verdict {
     Complete,
     /// Complete, but a confirmed event arrived again with the same id, which is allowed.
     RepeatedSameId,
-    /// An event had not arrived before the receiver was closed, but the service still has to deliver it.
+    /// An event was not confirmed before the receiver was closed, but the service still has to deliver it.
     Late,
     /// The payment had not been paid yet, and the load tester waited no longer than its payer may take.
     StillOpen,
-    /// An event did not arrive.
+    /// An event did not arrive, or not again after the receiver had refused it.
     MissingEvent,
     /// One event arrived under two ids.
     RepeatedNewId,
@@ -119,27 +119,35 @@ impl Verdict {
         let told = account.told();
         // A status beyond the last one received means that an event did not arrive, even if no number is missing.
         if !account.is_whole() || (told != found && leads_to(told, found)) {
-            match account.deliveries {
-                Some(ReportedDeliveries::Pending) => Self::Late,
-                Some(ReportedDeliveries::Unusable(_)) => Self::Unread,
-                Some(
-                    ReportedDeliveries::Unanswered(_)
-                    | ReportedDeliveries::NotAsked
-                    | ReportedDeliveries::Forbidden
-                    | ReportedDeliveries::KeyRefused,
-                ) => Self::Unjudged,
-                Some(ReportedDeliveries::Ended) | None => Self::MissingEvent,
-            }
+            Self::of_missing(account.deliveries)
         } else if is_overtaken(account) {
             Self::Unjudged
         } else if told != found {
             Self::WrongFinalStatus
+        } else if account.lacks_confirmation() {
+            // Without a confirmation, the merchant does not have the event.
+            Self::of_missing(account.deliveries)
         } else if !is_final(found) {
             if account.is_overdue { Self::Unsettled } else { Self::StillOpen }
         } else if flaws.repeated {
             Self::RepeatedSameId
         } else {
             Self::Complete
+        }
+    }
+
+    /// Judges a payment that is missing an event by its deliveries.
+    const fn of_missing(deliveries: Option<ReportedDeliveries>) -> Self {
+        match deliveries {
+            Some(ReportedDeliveries::Pending) => Self::Late,
+            Some(ReportedDeliveries::Unusable(_)) => Self::Unread,
+            Some(
+                ReportedDeliveries::Unanswered(_)
+                | ReportedDeliveries::NotAsked
+                | ReportedDeliveries::Forbidden
+                | ReportedDeliveries::KeyRefused,
+            ) => Self::Unjudged,
+            Some(ReportedDeliveries::Ended) | None => Self::MissingEvent,
         }
     }
 
@@ -331,6 +339,33 @@ mod tests {
             ledger.hear(&Notice { transaction, sequence, status, webhook_id, is_signed_well: true });
             let is_complete = |account| Verdict::of(account) == Verdict::Complete;
             assert!(ledger.accounts().all(|(_, account)| is_complete(account)), "it came at last");
+        }
+    }
+
+    #[test]
+    fn an_event_that_was_only_refused_is_missing_unless_it_is_to_be_delivered_again() {
+        let hear = |ledger: &mut Ledger, (sequence, status, webhook_id): (u32, Status, &str)| {
+            let transaction = Uuid::nil();
+            ledger.hear(&Notice { transaction, sequence, status, webhook_id, is_signed_well: true });
+        };
+        let judge = |ledger: &Ledger| ledger.accounts().map(|(_, account)| Verdict::of(account)).next();
+        for (deliveries, expected) in [
+            (None, Verdict::MissingEvent),
+            (Some(ReportedDeliveries::Pending), Verdict::Late),
+            (Some(ReportedDeliveries::Ended), Verdict::MissingEvent),
+            (Some(ReportedDeliveries::Forbidden), Verdict::Unjudged),
+            (Some(ReportedDeliveries::Unusable(Reply::Status(500))), Verdict::Unread),
+        ] {
+            let mut ledger = Ledger::new(100);
+            [PENDING, PENDING, PAID].into_iter().for_each(|event| hear(&mut ledger, event));
+            ledger.find(Uuid::nil(), Some(Status::Paid), ReportedStatus::Is(Status::Paid));
+            deliveries.into_iter().for_each(|found| ledger.find_deliveries(Uuid::nil(), found));
+            assert_eq!(judge(&ledger), Some(expected), "{deliveries:?}");
+            ledger.find(Uuid::nil(), Some(Status::Paid), ReportedStatus::Is(Status::Declined));
+            assert_eq!(judge(&ledger), Some(Verdict::WrongFinalStatus), "the worst finding");
+            ledger.find(Uuid::nil(), Some(Status::Paid), ReportedStatus::Is(Status::Paid));
+            hear(&mut ledger, PAID);
+            assert_eq!(judge(&ledger), Some(Verdict::Complete), "it came at last");
         }
     }
 
