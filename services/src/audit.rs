@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 pub use addresses::audited_address;
-pub use watch::{AuditMetrics, AuditWatch};
+pub use watch::{AuditMetrics, AuditWatch, shown_hash};
 
 /// Waits between attempts to append an entry. The same store took the change itself a moment ago.
 const WAITS: [Duration; 3] =

@@ -6,6 +6,7 @@ mod keys;
 mod mail;
 mod nodes;
 mod open_payments;
+mod other_store;
 mod providers;
 mod running;
 mod store_clock;
@@ -129,6 +130,10 @@ async fn stored(config: &Config, running: Option<&RunningService>) -> Vec<Findin
     }
     findings.extend(open_payments::missing_acquirers(&*store, config).await);
     let strongbox = config.secret_keys.strongbox(store.clone());
+    if let Some(running) = running {
+        let url = config.store.clone().with_whole_path().to_string();
+        findings.extend(other_store::check(running, &*store, &strongbox, &url).await);
+    }
     findings.extend(checks::key_of_store(&strongbox, &config.secret_keys).await);
     findings.extend(checks::webhook_secrets(&*store, &strongbox, &keys, now).await);
     findings

@@ -30,6 +30,33 @@ fn the_doctor_says_that_a_service_runs_and_is_ready() {
 }
 
 #[test]
+fn the_doctor_warns_beside_a_service_that_uses_another_store() {
+    let [service, other] = [TestApp::new(), TestApp::new()];
+    let warning = "uses another store than";
+    let end_of_log = || {
+        let metrics = service.ops().get("/metrics").text();
+        metrics.lines().find(|line| line.starts_with("quita_audit_log_end ")).unwrap().to_owned()
+    };
+    for name in ["before an entry", "after an entry"] {
+        let end = end_of_log();
+        let found = doctor_at(&other, &ops_address(&service));
+        assert_eq!(found.code, Some(0), "{name}: {found:?}");
+        let told =
+            found.stdout.lines().find(|line| line.starts_with("warn  store") && line.contains(warning));
+        let told = told.unwrap_or_else(|| panic!("{name}: {found:?}"));
+        assert!(told.contains(&service.ops_url()) && told.contains("in the configuration file"), "{told}");
+        let own = doctor_at(&service, &ops_address(&service));
+        assert!(!own.stdout.contains(warning), "{name}: {own:?}");
+        for app in [&service, &other] {
+            app.create_key(&["--merchant", "acme"]);
+        }
+        eventually(PATIENCE, "the service has seen the entry of the command", || {
+            (end_of_log() != end).then_some(())
+        });
+    }
+}
+
+#[test]
 fn the_doctor_fails_beside_a_service_whose_store_was_taken_away() {
     if is_mongodb() {
         println!("skipped: MongoDB has the files");

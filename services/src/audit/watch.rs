@@ -56,10 +56,15 @@ impl AuditMetrics {
     }
 
     fn show_end(&self, place: &ChainPlace) {
-        let digits = place.hash.get(..HASH_DIGITS).unwrap_or_default();
         self.end.set(i64::try_from(place.sequence).unwrap_or(i64::MAX));
-        self.hash.set(i64::from_str_radix(digits, 16).unwrap_or(0));
+        self.hash.set(shown_hash(&place.hash));
     }
+}
+
+/// Returns the number by which the metrics show a hash.
+pub fn shown_hash(hash: &str) -> i64 {
+    let digits = hash.get(..HASH_DIGITS).unwrap_or_default();
+    i64::from_str_radix(digits, 16).unwrap_or(0)
 }
 
 /// Watch of the end of the log.

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::super::http_client::client;
 use super::super::output::printable;
 use super::finding::Finding;
+use super::other_store::ShownEnd;
 
 const SUBJECT: &str = "service";
 /// Time limit for the connection to an address of this machine.
@@ -19,13 +20,17 @@ const CONNECTED_WITHIN: Duration = Duration::from_secs(1);
 const TIME_OUT: Duration = Duration::from_secs(5);
 /// Maximum size of the answer in bytes.
 const MAX_BYTES: usize = 256 * 1024;
+/// Maximum size of the metrics in bytes.
+const MAX_METRICS_BYTES: usize = 4 * 1024 * 1024;
 
 /// Process that is listening at the operators' address.
 #[derive(Debug)]
 pub(super) struct RunningService {
-    url: String,
+    pub(super) url: String,
     /// Answer of the process; `None` if it gave none in time.
     readiness: Option<Readiness>,
+    /// End of the audit log of its store, if its metrics have it.
+    pub(super) audit_end: Option<ShownEnd>,
 }
 
 /// Answer of `/health/ready`.
@@ -60,12 +65,22 @@ pub(super) async fn ask(ops_listen: SocketAddr) -> Option<RunningService> {
     let request = client().get(format!("{url}/health/ready")).timeout(TIME_OUT);
     let mut answer = match request.send().await {
         Ok(answer) => answer,
-        Err(SendRequestError::Timeout) => return Some(RunningService { url, readiness: None }),
+        Err(SendRequestError::Timeout) => {
+            return Some(RunningService { url, readiness: None, audit_end: None });
+        }
         Err(_) => return None,
     };
     let body = answer.body().limit(MAX_BYTES).await.ok()?;
     let readiness = serde_json::from_slice(&body).ok()?;
-    Some(RunningService { url, readiness: Some(readiness) })
+    let audit_end = audit_end(&url).await;
+    Some(RunningService { url, readiness: Some(readiness), audit_end })
+}
+
+/// Reads the end of the audit log from the metrics of the service at this URL.
+async fn audit_end(url: &str) -> Option<ShownEnd> {
+    let request = client().get(format!("{url}/metrics")).timeout(TIME_OUT);
+    let body = request.send().await.ok()?.body().limit(MAX_METRICS_BYTES).await.ok()?;
+    ShownEnd::of_metrics(std::str::from_utf8(&body).ok()?)
 }
 
 /// Returns the address at which this machine reaches a listener on all addresses.
@@ -129,6 +144,7 @@ mod tests {
         RunningService {
             url: "http://127.0.0.1:9090".into(),
             readiness: serde_json::from_str(answer).unwrap(),
+            audit_end: None,
         }
     }
 
