@@ -78,6 +78,11 @@ impl SecretKeys {
         IdKeys::of(self.oldest().expose())
     }
 
+    /// Returns the keys from which ids are derived in a store that began with the public development key.
+    pub fn public_id_keys() -> IdKeys {
+        IdKeys::of(DEVELOPMENT_KEY.as_bytes())
+    }
+
     /// Returns a vault that seals and opens with these keys. It also opens what the public development key sealed, so
     /// that a store that began with that key can leave it.
     pub fn vault(&self) -> AeadVault {

@@ -141,6 +141,15 @@ impl Strongbox {
         }
     }
 
+    /// Returns true if the store derives ids from these keys, and false if it has no record yet.
+    ///
+    /// # Errors
+    /// [`SecretKeyError`], if the store's own keys can't be read.
+    pub async fn derives_ids_from(&self, keys: &IdKeys) -> Result<bool, SecretKeyError> {
+        let record = self.store.key_record().await?;
+        record.map_or(Ok(false), |record| Ok(self.id_keys(&record)? == *keys))
+    }
+
     /// Seals a secret for a place, with the key that the store works with.
     ///
     /// # Errors

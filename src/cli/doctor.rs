@@ -135,6 +135,7 @@ async fn stored(config: &Config, running: Option<&RunningService>) -> Vec<Findin
         findings.extend(other_store::check(running, &*store, &strongbox, &url).await);
     }
     findings.extend(checks::key_of_store(&strongbox, &config.secret_keys).await);
+    findings.extend(checks::public_beginning(&strongbox, config.environment).await);
     findings.extend(checks::webhook_secrets(&*store, &strongbox, &keys, now).await);
     findings
 }

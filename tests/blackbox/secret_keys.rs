@@ -238,4 +238,11 @@ fn a_store_of_development_is_taken_along_to_a_key_of_its_own() {
     let program = Program::new(app.directory(), ["secrets", "show", "--merchant", "shop"]);
     let shown = program.env("QUITA_STORE", app.store_url()).env(VARIABLE, known).run();
     assert!(shown.code == Some(1), "{shown:?}");
+    // The keys that derive ids stay: a person has to know that before production.
+    let told = |app: &TestApp, environment| {
+        let doctor = app.program(&["doctor", "--environment", environment]).env(VARIABLE, NEW).run();
+        doctor.stdout.contains("was created with the public development key")
+    };
+    assert!(told(&app, "production") && !told(&app, "development"));
+    assert!(!told(&with_key(NEW), "production"));
 }

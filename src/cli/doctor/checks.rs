@@ -228,6 +228,21 @@ pub(super) async fn key_of_store(strongbox: &Strongbox, secret_keys: &SecretKeys
     }
 }
 
+/// Warns of a production store that began with the public development key, which still derives ids and fingerprints.
+pub(super) async fn public_beginning(strongbox: &Strongbox, environment: Environment) -> Option<Finding> {
+    match environment {
+        Environment::Development => return None,
+        Environment::Production => {}
+    }
+    // Keys that can't be opened have a finding of their own.
+    if !strongbox.derives_ids_from(&SecretKeys::public_id_keys()).await.unwrap_or(false) {
+        return None;
+    }
+    let text = "the store was created with the public development key, and derives ids and fingerprints of requests from it \
+                for ever: whoever has a copy of the store can try card numbers against them";
+    Some(Finding::warn("secret key", text, "use another, empty store in production"))
+}
+
 /// Reports each application that can't sign its webhooks in a mode for which it has keys.
 pub(super) async fn webhook_secrets(
     store: &dyn Store,
