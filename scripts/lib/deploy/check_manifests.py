@@ -54,8 +54,11 @@ def check_manifests(path, image):
         assert selector.get("matchLabels", selector) == labels, f"{where}: finds other pods"
         if document["kind"] == "Service":
             assert {port["targetPort"] for port in document["spec"]["ports"]} <= ports, f"{where}: no such port"
+        if document["kind"] == "NetworkPolicy":
+            allowed = {port["port"] for rule in document["spec"]["ingress"] for port in rule["ports"]}
+            assert allowed == ports, f"{where}: allows {allowed} of {ports}"
     kinds = {document["kind"] for document in found}
-    assert {"Service", "PodDisruptionBudget"} <= kinds, f"{path}: has {kinds}"
+    assert {"Service", "PodDisruptionBudget", "NetworkPolicy"} <= kinds, f"{path}: has {kinds}"
 
 
 def check_compose(path, version):
