@@ -43,6 +43,10 @@ pub(super) struct Contact {
     silent_since: Option<Instant>,
     freezes: Option<Freezes>,
     store_refusals: Option<StoreRefusals>,
+    /// Time of the last answer reporting that the store is out of reach.
+    store_refused_at: Option<Instant>,
+    /// Last time at which a process of the service was known to be away, or at which the service came back.
+    away_until: Option<Instant>,
     /// Last tick of the load tester itself. Absent before the first.
     turned_at: Option<Instant>,
     own_pauses: Option<OwnPauses>,
@@ -90,6 +94,8 @@ impl Contact {
             silent_since: None,
             freezes: None,
             store_refusals: None,
+            store_refused_at: None,
+            away_until: None,
             turned_at: None,
             own_pauses: None,
             lost: Duration::ZERO,
@@ -152,6 +158,17 @@ impl Contact {
         refusals.creations += u64::from(is_creation);
         refusals.from_ms = refusals.from_ms.min(from_ms);
         refusals.until_ms = refusals.until_ms.max(until_ms);
+        self.store_refused_at = self.store_refused_at.max(Some(now));
+    }
+
+    /// Returns the time of the last answer reporting that the store is out of reach.
+    pub(super) fn store_refused_at(&self) -> Option<Instant> {
+        self.store_refused_at
+    }
+
+    /// Returns the last time at which a process of the service was known to be away, or at which the service came back.
+    pub(super) fn away_until(&self) -> Option<Instant> {
+        self.away_until
     }
 
     /// Returns the answers reporting that the service's store is out of reach.
@@ -184,6 +201,10 @@ impl Contact {
             }
             Reply::Missing(cause) => cause,
         };
+        if !cause.is_time_out() {
+            // One process of several may have died, which is no absence of the service.
+            self.away_until = Some(now);
+        }
         if self.calls == 0 && !cause.is_time_out() {
             // Nobody waits until the next call.
             self.silent_since = None;
@@ -273,6 +294,7 @@ impl Contact {
             return;
         };
         self.cut += loss.cut;
+        self.away_until = Some(now);
         if loss.cause.is_of_proxy() && now.saturating_duration_since(loss.at) < MIXED_WITHIN {
             // One server behind the proxy is away, while another one answers.
             return;

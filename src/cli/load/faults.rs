@@ -118,14 +118,8 @@ pub(super) fn shortfalls(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
     }
     let by_tester = judgement.unjudged_by_tester.iter().filter(|_| !judgement.is_stopped);
     shortfalls.extend(by_tester.map(|(reason, count)| format!("payments: {count} not judged: {reason}")));
-    let open = judgement.count(Verdict::StillOpen);
-    if open > 0 && !judgement.is_stopped {
-        let cause = if measures.contact.lost_after_load().is_zero() {
-            "--settle was no longer than their payers take"
-        } else {
-            "the service did not answer for part of the time allowed for them"
-        };
-        shortfalls.push(format!("payments: {open} still open, because {cause}"));
+    if !judgement.is_stopped {
+        shortfalls.extend(open_payments(judgement, measures));
     }
     if measures.creates() == 0 && !judgement.is_stopped {
         shortfalls.push("no payment was created".into());
@@ -137,6 +131,25 @@ pub(super) fn shortfalls(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
         ));
     }
     shortfalls
+}
+
+/// Reports the payments that are still open, by cause.
+fn open_payments(judgement: &PaymentVerdicts, measures: &Measures) -> impl Iterator<Item = String> {
+    let in_trouble = judgement.open_in_trouble;
+    let trouble = if measures.contact.store_refusals().is_some() {
+        "the service's store was unavailable"
+    } else {
+        "the service was away; a charge whose process died is resumed at the end of its lease of 30 s, so a --settle of \
+         2m judges it"
+    };
+    let cause = if measures.contact.lost_after_load().is_zero() {
+        "--settle was no longer than their payers take"
+    } else {
+        "the service did not answer for part of the time allowed for them"
+    };
+    let others = judgement.count(Verdict::StillOpen).saturating_sub(in_trouble);
+    let causes = [(in_trouble, trouble), (others, cause)].into_iter().filter(|(count, _)| *count > 0);
+    causes.map(|(count, cause)| format!("payments: {count} still open, because {cause}"))
 }
 
 #[cfg(test)]
@@ -323,7 +336,7 @@ mod tests {
         let mut ledger = Ledger::new(0);
         let transaction = Uuid::from_u128(1);
         let status = Status::Paid;
-        ledger.created(transaction, Method::Pix);
+        ledger.created(transaction, Method::Pix, Instant::now());
         ledger.hear(&Notice { transaction, sequence: 1, status, webhook_id: "a", is_signed_well: false });
         ledger.find(transaction, Some(status), ReportedStatus::Is(status));
         let judgement = PaymentVerdicts::of(&ledger, true);
@@ -345,7 +358,7 @@ mod tests {
         let mut ledger = Ledger::new(0);
         let transaction = Uuid::from_u128(1);
         let status = Status::Pending;
-        ledger.created(transaction, Method::Pix);
+        ledger.created(transaction, Method::Pix, Instant::now());
         ledger.hear(&Notice { transaction, sequence: 1, status, webhook_id: "a", is_signed_well: true });
         ledger.find(transaction, Some(status), ReportedStatus::Is(status));
         let judgement = PaymentVerdicts::of(&ledger, false);
@@ -356,11 +369,31 @@ mod tests {
     }
 
     #[test]
+    fn payments_that_are_still_open_after_a_trouble_are_its_matter() {
+        let start = Instant::now();
+        let mut ledger = Ledger::new(0);
+        ledger.created(Uuid::from_u128(1), Method::Pix, start);
+        ledger.allow(Duration::ZERO, Some(start + Duration::from_millis(1)));
+        ledger.find(Uuid::from_u128(1), None, ReportedStatus::Is(Status::Initial));
+        let judgement = PaymentVerdicts::of(&ledger, false);
+        let mut measures = measures(&[Reply::Status(201)]);
+        let found = shortfalls(&judgement, &measures);
+        assert!(
+            found[0].starts_with("payments: 1 still open, because the service was away; a charge"),
+            "{found:?}"
+        );
+        assert_eq!(found.len(), 1);
+        measures.contact.store_refused(true, start, start);
+        let found = shortfalls(&judgement, &measures);
+        assert_eq!(found[1], "payments: 1 still open, because the service's store was unavailable");
+    }
+
+    #[test]
     fn payments_that_were_declined_fall_short_with_their_reason_and_break_no_promise() {
         let mut ledger = Ledger::new(0);
         for (number, status) in [(1, Status::Paid), (2, Status::Declined), (3, Status::Declined)] {
             let transaction = Uuid::from_u128(number);
-            ledger.created(transaction, Method::Pix);
+            ledger.created(transaction, Method::Pix, Instant::now());
             ledger.hear(&Notice { transaction, sequence: 1, status, webhook_id: "a", is_signed_well: true });
             ledger.find(transaction, Some(status), ReportedStatus::Is(status));
             if status == Status::Declined {

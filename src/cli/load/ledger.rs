@@ -14,7 +14,11 @@ use super::verdict::{ReportedDeliveries, ReportedStatus};
 /// Time beyond twice the longest settlement of its method after which a payment should have been settled.
 const OVERDUE_AFTER: Duration = Duration::from_secs(5);
 
-/// Accounts of all payments of this run, about 200 bytes each.
+/// Time after an absence in which the service resumes a payment whose process died: its lease of 30 s, and the inquiries
+/// until "not found" is believed. See `docs/reference/schedules.md`.
+const RESUMED_WITHIN: Duration = Duration::from_secs(75);
+
+/// Accounts of all payments of this run, about 250 bytes each.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     accounts: HashMap<Uuid, Account>,
@@ -22,6 +26,7 @@ pub(super) struct Ledger {
     unsettled: usize,
     longest_settlements: BTreeMap<Method, Duration>,
     allowed: Duration,
+    trouble_end: Option<Instant>,
 }
 
 /// Account of one payment.
@@ -37,10 +42,15 @@ pub(super) struct Account {
     pub(super) status_before: Option<Status>,
     /// True if the service was queried long after other payments had been settled.
     pub(super) is_overdue: bool,
+    /// True if the payment existed while the service was away, or its store was unavailable.
+    pub(super) was_in_trouble: bool,
     /// Reason for that state, as reported by the service.
     pub(super) status_reason: Option<Box<str>>,
     method: Option<Method>,
+    /// Start of the creation, before any repeat.
+    began: Option<Instant>,
     created: Option<Instant>,
+    first_heard: Option<Instant>,
     /// State of the deliveries according to the service, if an event was missing in the end.
     pub(super) deliveries: Option<ReportedDeliveries>,
 }
@@ -101,10 +111,11 @@ impl Ledger {
         Self { refused_percent: refused_percent.into(), ..Self::default() }
     }
 
-    /// Records a created payment. Its events may have arrived before the answer.
-    pub(super) fn created(&mut self, transaction: Uuid, method: Method) {
+    /// Records a created payment, whose creation began at this time. Its events may have arrived before the answer.
+    pub(super) fn created(&mut self, transaction: Uuid, method: Method, began: Instant) {
         let now = Instant::now();
         self.change(transaction, |account| {
+            account.began = Some(began);
             account.created = Some(now);
             account.method = Some(method);
         });
@@ -136,9 +147,11 @@ impl Ledger {
         self.accounts.get(&transaction)?.last().map(|last| last.status)
     }
 
-    /// Extends every payment's allowed time by a time in which the service did not answer.
-    pub(super) fn allow(&mut self, time: Duration) {
-        self.allowed = time;
+    /// Extends every payment's allowed time by a time in which the service did not answer. The time of a payment that
+    /// existed before `trouble_end` counts only from then on.
+    pub(super) fn allow(&mut self, silent: Duration, trouble_end: Option<Instant>) {
+        self.allowed = silent;
+        self.trouble_end = trouble_end;
     }
 
     /// Records the final state that the service reported, and the status that the merchant had received before.
@@ -149,8 +162,11 @@ impl Ledger {
         let method = self.accounts.get(&transaction).and_then(|account| account.method);
         let longest = method.and_then(|method| self.longest_settlements.get(&method));
         let due = longest.map(|longest| longest.saturating_mul(2) + allowed);
+        let trouble_end = self.trouble_end;
         self.change(transaction, |account| {
-            let waited = account.created.map(|created| created.elapsed());
+            let trouble_end = trouble_end.filter(|end| account.began.is_none_or(|began| began < *end));
+            let waited = account.counts_from(trouble_end).map(|from| from.elapsed());
+            account.was_in_trouble = trouble_end.is_some();
             account.is_overdue = due.zip(waited).is_some_and(|(due, waited)| waited > due);
             account.found = Some(found);
             account.status_before = status_before;
@@ -209,6 +225,16 @@ impl Account {
         self.heard.iter().any(|heard| !heard.is_confirmed)
     }
 
+    /// Returns the time from which the service has to settle the payment, which existed before `trouble_end`.
+    fn counts_from(&self, trouble_end: Option<Instant>) -> Option<Instant> {
+        let created = self.created?;
+        let Some(end) = trouble_end else { return Some(created) };
+        // Without an event by then it was `initial`, and its process may have died with the charge under way.
+        let was_initial = self.first_heard.is_none_or(|heard| heard > end);
+        let resumed_within = if was_initial { RESUMED_WITHIN } else { Duration::ZERO };
+        Some(created.max(end + resumed_within))
+    }
+
     fn is_settled(&self) -> bool {
         let is_final = self.last().is_some_and(|last| is_final(last.status));
         is_final && self.is_whole() && !self.lacks_confirmation()
@@ -218,6 +244,7 @@ impl Account {
         let &Notice { sequence, status, .. } = notice;
         let id = hash_of(notice.webhook_id);
         self.flaws.bad_signature |= !notice.is_signed_well;
+        self.first_heard.get_or_insert_with(Instant::now);
         if let Some(known) = self.heard.iter_mut().find(|known| known.sequence == sequence) {
             self.flaws.new_id |= known.id != id;
             self.flaws.repeated |= known.is_confirmed;
@@ -271,7 +298,7 @@ mod tests {
     #[test]
     fn a_payment_is_settled_when_its_last_event_is_final_and_none_lacks() {
         let mut ledger = Ledger::new(0);
-        ledger.created(PAYMENT, Method::Pix);
+        ledger.created(PAYMENT, Method::Pix, Instant::now());
         assert_eq!((ledger.payments(), ledger.unsettled()), (1, 1));
         hear(&mut ledger, 2, Status::Paid, "b");
         assert_eq!(ledger.unsettled(), 1);
@@ -287,12 +314,12 @@ mod tests {
             [(true, 8, 0, true), (true, 4, 0, false), (false, 8, 0, false), (true, 8, 6, false)]
         {
             let mut ledger = Ledger::new(0);
-            ledger.allow(Duration::from_secs(silent));
-            ledger.created(PAYMENT, Method::Pix);
+            ledger.allow(Duration::from_secs(silent), None);
+            ledger.created(PAYMENT, Method::Pix, Instant::now());
             if is_one_settled {
                 hear(&mut ledger, 1, Status::Paid, "a");
             }
-            ledger.created(other, Method::Pix);
+            ledger.created(other, Method::Pix, Instant::now());
             ledger.change(other, |account| account.created = ago(seconds));
             ledger.find(other, None, ReportedStatus::Is(Status::Pending));
             let is_overdue = ledger.accounts.get(&other).is_some_and(|account| account.is_overdue);
@@ -301,13 +328,55 @@ mod tests {
     }
 
     #[test]
+    fn a_payment_that_outlived_a_trouble_has_its_time_from_then_on_and_a_charge_its_lease_before() {
+        let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds));
+        let initial = ReportedStatus::Is(Status::Initial);
+        let pending = ReportedStatus::Is(Status::Pending);
+        // Seconds since the creation, the first event and the end of the trouble.
+        for (found, began, heard, trouble, expected) in [
+            (initial, 40, None, None, Verdict::Unsettled),
+            (initial, 40, None, Some(34), Verdict::StillOpen),
+            (initial, 79, None, Some(70), Verdict::StillOpen),
+            (initial, 100, None, Some(90), Verdict::Unsettled),
+            (initial, 30, None, Some(34), Verdict::Unsettled),
+            (pending, 40, Some(39), Some(3), Verdict::StillOpen),
+            (pending, 40, Some(39), Some(9), Verdict::Unsettled),
+            (pending, 60, Some(10), Some(50), Verdict::StillOpen),
+        ] {
+            let mut ledger = Ledger::new(0);
+            ledger.created(PAYMENT, Method::Pix, Instant::now());
+            hear(&mut ledger, 1, Status::Paid, "a");
+            let transaction = Uuid::from_u128(2);
+            ledger.created(transaction, Method::Pix, ago(began).unwrap());
+            if heard.is_some() {
+                let status = Status::Pending;
+                ledger.hear(&Notice {
+                    transaction,
+                    sequence: 1,
+                    status,
+                    webhook_id: "b",
+                    is_signed_well: true,
+                });
+            }
+            ledger.change(transaction, |account| {
+                account.created = ago(began);
+                account.first_heard = heard.and_then(ago);
+            });
+            ledger.allow(Duration::ZERO, trouble.and_then(ago));
+            ledger.find(transaction, heard.map(|_| Status::Pending), found);
+            let verdict = ledger.accounts.get(&transaction).map(Verdict::of);
+            assert_eq!(verdict, Some(expected), "{found:?} {began} {heard:?} {trouble:?}");
+        }
+    }
+
+    #[test]
     fn cards_that_settle_at_once_make_no_code_overdue() {
         let other = Uuid::from_u128(2);
         for (method, expected) in [(Method::Pix, false), (Method::Card, true)] {
             let mut ledger = Ledger::new(0);
-            ledger.created(PAYMENT, Method::Card);
+            ledger.created(PAYMENT, Method::Card, Instant::now());
             hear(&mut ledger, 1, Status::Paid, "a");
-            ledger.created(other, method);
+            ledger.created(other, method, Instant::now());
             let ago = Instant::now().checked_sub(Duration::from_secs(8));
             ledger.change(other, |account| account.created = ago);
             ledger.find(other, None, ReportedStatus::Is(Status::Pending));
@@ -319,7 +388,7 @@ mod tests {
     #[test]
     fn an_event_after_a_late_answer_leaves_nothing_to_accuse() {
         let mut ledger = Ledger::new(0);
-        ledger.created(PAYMENT, Method::Pix);
+        ledger.created(PAYMENT, Method::Pix, Instant::now());
         hear(&mut ledger, 1, Status::Paid, "a");
         let late = Uuid::from_u128(2);
         let notice = |sequence, status, webhook_id| Notice {
@@ -329,7 +398,7 @@ mod tests {
             webhook_id,
             is_signed_well: true,
         };
-        ledger.created(late, Method::Pix);
+        ledger.created(late, Method::Pix, Instant::now());
         ledger.hear(&notice(1, Status::Pending, "b"));
         ledger.change(late, |account| account.created = Instant::now().checked_sub(Duration::from_secs(60)));
         ledger.find(late, Some(Status::Pending), ReportedStatus::Is(Status::Pending));

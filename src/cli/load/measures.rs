@@ -357,6 +357,15 @@ impl Measures {
         }) + self.contact.store_refusals().map_or(0, |refusals| refusals.creations)
     }
 
+    /// Returns the end of the last time in which the service was away, or its store was unavailable. A store is
+    /// unavailable until `now` if no creation has succeeded since.
+    pub(super) fn trouble_end(&self, now: Instant) -> Option<Instant> {
+        let refused_at = self.contact.store_refused_at();
+        let is_store_back = self.last_created > refused_at;
+        let store = refused_at.map(|refused_at| if is_store_back { refused_at } else { now });
+        store.max(self.contact.away_until())
+    }
+
     /// Counts the creations and reads.
     pub(super) fn requests(&self) -> u64 {
         self.count(|call, _| is_of_the_run(call))
@@ -492,6 +501,26 @@ mod tests {
             measures.note_error(CallKind::Read, status, String::new);
         }
         assert_eq!(measures.errors.len(), MAX_ERRORS);
+    }
+
+    #[test]
+    fn a_trouble_ends_with_the_answer_after_it_and_that_of_a_store_with_the_next_creation() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let mut measures = Measures::new(start, 1).unwrap();
+        assert_eq!(measures.trouble_end(at(9)), None);
+        let late = Reply::Missing(NoAnswer::TimeOut);
+        measures.contact.replied(late, at(0), at(1), true);
+        assert_eq!(measures.trouble_end(at(9)), None, "it may be one slow call");
+        measures.contact.replied(Reply::Missing(NoAnswer::ConnectionClosed), at(1), at(2), true);
+        assert_eq!(measures.trouble_end(at(9)), Some(at(2)), "a process may have died");
+        measures.contact.replied(Reply::Missing(NoAnswer::ConnectionRefused), at(3), at(3), true);
+        measures.contact.replied(Reply::Status(200), at(4), at(5), true);
+        assert_eq!(measures.trouble_end(at(9)), Some(at(5)), "it came back");
+        measures.contact.store_refused(false, at(6), at(7));
+        assert_eq!(measures.trouble_end(at(9)), Some(at(9)), "nothing was stored since");
+        measures.last_created = Some(at(8));
+        assert_eq!(measures.trouble_end(at(9)), Some(at(7)));
     }
 
     #[test]

@@ -183,6 +183,7 @@ impl Merchant {
             return true;
         };
         self.board.measures().connection.saturating_record(micros(waiting.elapsed()));
+        let began = Instant::now();
         let answer = self.until_answered(async || self.create(&purchase).await).await;
         let (reply, record) = answer.as_success::<RecordFields>(CallKind::Create);
         self.note_error(CallKind::Create, &answer);
@@ -197,7 +198,7 @@ impl Merchant {
         }
         self.heed_refusal(&answer);
         let Some(record) = record else { return reply.status().is_some() };
-        self.board.ledger().created(record.transaction_id, creation.method);
+        self.board.ledger().created(record.transaction_id, creation.method, began);
         let reply = self.read_back(record.transaction_id).await;
         drop(connection);
         reply.status().is_some()

@@ -367,6 +367,8 @@ pub(super) struct PaymentVerdicts {
     pub(super) declined: BTreeMap<String, u64>,
     /// Payments that are missing an event, but whose deliveries the key may not query.
     pub(super) untraced: u64,
+    /// Payments still open that existed while the service was away, or its store was unavailable.
+    pub(super) open_in_trouble: u64,
     /// Payments that could not be judged because of the service, by reason.
     pub(super) unjudged: BTreeMap<String, u64>,
     /// Payments that could not be judged because of the load tester or its key, by reason.
@@ -386,6 +388,7 @@ impl PaymentVerdicts {
         let mut unjudged_by_tester = BTreeMap::new();
         let mut declined = BTreeMap::new();
         let mut untraced = 0;
+        let mut open_in_trouble = 0;
         let mut fits = false;
         let mut fits_not = false;
         for (transaction_id, account) in ledger.accounts() {
@@ -397,6 +400,7 @@ impl PaymentVerdicts {
             }
             let is_untraced = account.deliveries == Some(ReportedDeliveries::Forbidden);
             untraced += u64::from(is_untraced && verdict == Verdict::Unjudged);
+            open_in_trouble += u64::from(verdict == Verdict::StillOpen && account.was_in_trouble);
             fits_not |= account.flaws.bad_signature;
             fits |= !account.flaws.bad_signature && !account.heard.is_empty();
             let is_shown = verdict.is_violation() || matches!(verdict, Verdict::Late | Verdict::StillOpen);
@@ -425,6 +429,7 @@ impl PaymentVerdicts {
             examples,
             declined,
             untraced,
+            open_in_trouble,
             unjudged,
             unjudged_by_tester,
             is_stopped,
@@ -446,7 +451,7 @@ impl PaymentVerdicts {
                 plan.settle_ms / 1_000
             ));
         }
-        if self.count(Verdict::StillOpen) > 0 {
+        if self.count(Verdict::StillOpen) > self.open_in_trouble {
             hints.push(format!(
                 "open payments are not lost: {} s after the last payment the sandbox's payers had not paid; use a \
                  longer --settle than the service's sandbox-settle-after",

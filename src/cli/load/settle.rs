@@ -103,9 +103,12 @@ async fn ask(merchant: &Merchant, transactions: Vec<Uuid>) {
         // Read before the query: an event that arrives during it may be newer than the answer.
         let status_before = merchant.board.ledger().last_status(transaction);
         let found = merchant.check(transaction).await;
-        let silent = merchant.board.measures().contact.lost();
+        let (silent, trouble_end) = {
+            let measures = merchant.board.measures();
+            (measures.contact.lost(), measures.trouble_end(Instant::now()))
+        };
         let mut ledger = merchant.board.ledger();
-        ledger.allow(silent);
+        ledger.allow(silent, trouble_end);
         ledger.find(transaction, status_before, found);
         drop(ledger);
         merchant.board.answered();
@@ -149,7 +152,7 @@ mod tests {
         answer: impl Fn(&Board, u64) -> HttpResponse + Send + Clone + 'static,
     ) -> Verdict {
         let board = Arc::new(Board::new(Ledger::new(0), 1).unwrap());
-        board.ledger().created(PAYMENT, Method::Pix);
+        board.ledger().created(PAYMENT, Method::Pix, Instant::now());
         hear(&board, 1, Status::Pending, "a");
         let served = Arc::clone(&board);
         let asked = Arc::new(AtomicU64::new(0));

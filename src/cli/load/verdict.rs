@@ -263,6 +263,8 @@ fn leads_to(from: Status, to: Status) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use uuid::Uuid;
 
     use super::super::ledger::{Ledger, Notice};
@@ -278,7 +280,7 @@ mod tests {
     fn verdict(events: &[(u32, Status, &str)], found: ReportedStatus) -> Verdict {
         let mut ledger = Ledger::new(0);
         let transaction = Uuid::nil();
-        ledger.created(transaction, Method::Pix);
+        ledger.created(transaction, Method::Pix, Instant::now());
         for &(sequence, status, webhook_id) in events {
             ledger.hear(&Notice { transaction, sequence, status, webhook_id, is_signed_well: true });
         }
@@ -406,7 +408,7 @@ mod tests {
     #[test]
     fn a_payment_that_nobody_asked_about_is_not_judged() {
         let mut ledger = Ledger::new(0);
-        ledger.created(Uuid::nil(), Method::Pix);
+        ledger.created(Uuid::nil(), Method::Pix, Instant::now());
         assert!(ledger.accounts().all(|(_, account)| Verdict::of(account) == Verdict::Unjudged));
     }
 
