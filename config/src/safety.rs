@@ -137,7 +137,8 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> 
     }
     if store_is_flag && config.store.has_credentials() {
         warnings.push(
-            "store: its password came from a flag, which others on this machine can read; use QUITA_STORE"
+            "store: its password came from a flag, which others on this machine can read; put it in the configuration \
+             file"
                 .into(),
         );
     }
