@@ -150,6 +150,9 @@ fn outcome(report: &Value) -> String {
     if report.pointer("/stopped").is_some_and(Value::is_object) {
         let after = seconds(at("/stopped/afterMs"));
         let of = seconds(at("/stopped/ofMs"));
+        if report.pointer("/stopped/isLoadWhole").and_then(Value::as_bool) == Some(true) {
+            return format!("whole load of {of}, stopped while waiting for events");
+        }
         return format!("stopped after {after} of {of}");
     }
     let absences = report.pointer("/absences").and_then(Value::as_array);
@@ -391,6 +394,10 @@ mod tests {
             (
                 json!({ "passed": false, "stopped": { "afterMs": 3_200, "ofMs": 60_000 } }),
                 "stopped after 3.2 s of 60.0 s",
+            ),
+            (
+                json!({ "passed": false, "stopped": { "afterMs": 3_900, "ofMs": 3_000, "isLoadWhole": true } }),
+                "whole load of 3.0 s, stopped while waiting for events",
             ),
             (
                 json!({ "passed": false, "stopped": null, "absences": [{ "fromMs": 4_100, "untilMs": null }] }),

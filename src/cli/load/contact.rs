@@ -137,6 +137,11 @@ impl Contact {
         self.silent_since = None;
     }
 
+    /// Returns true if every payment that was due has been created or has failed.
+    pub(super) fn has_load_ended(&self) -> bool {
+        self.load_end.is_some()
+    }
+
     /// Records that the run is being stopped. A service that has long been silent is away.
     pub(super) fn stopped(&mut self, now: Instant) {
         let Some(at) = self.long_silence(now) else { return };

@@ -205,11 +205,12 @@ impl LoadReport {
         let measures = board.measures();
         judgement.examples.iter_mut().for_each(|example| example.explain(&measures));
         let latencies = Latency::all(&measures);
+        let is_load_cut = course.stopped.as_ref().is_some_and(|stopped| !stopped.is_load_whole);
         let last_created = measures.last_created.map(|at| millis(at.saturating_duration_since(board.start)));
         let last_created = last_created.unwrap_or(0);
         let made_in_ms = match plan.due {
-            // A stopped run did not last for the planned time.
-            _ if course.stopped.is_some() => course.elapsed_ms,
+            // A load that was stopped did not last for the planned time.
+            _ if is_load_cut => course.elapsed_ms,
             Some(_) => time_of_schedule(ScheduleTimes {
                 planned: plan.duration_ms,
                 last_created,
@@ -254,12 +255,11 @@ impl LoadReport {
             unexpected: measures.unexpected(),
             latencies: &latencies,
         };
-        // A stopped run had no time for all due payments.
-        let limits =
-            if course.stopped.is_some() { course.limits } else { course.limits.with_findings(&pressure) };
+        // A load that was stopped had no time for all due payments.
+        let limits = if is_load_cut { course.limits } else { course.limits.with_findings(&pressure) };
         let violations = violations(&judgement, &measures);
         let mut shortfalls = shortfalls(&judgement, &measures);
-        if course.stopped.is_none() && absences.is_empty() {
+        if !is_load_cut && absences.is_empty() {
             shortfalls.extend(missed_rate(&plan, rate, made_in_ms));
         }
         let is_within = thresholds.iter().all(|threshold| !threshold.is_crossed);
@@ -597,4 +597,46 @@ fn stages(plan: &Plan, measures: &Measures) -> Vec<StageResult> {
 
 fn count(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::super::interrupts::Interrupt;
+    use super::super::measures::Creation;
+    use super::super::plan::Method;
+    use super::super::service_metrics::ServiceBuild;
+    use super::super::stop::StopCause;
+    use super::*;
+
+    #[test]
+    fn a_load_is_divided_by_its_planned_time_unless_it_was_cut_itself() {
+        for (is_load_whole, expected, is_crossed) in [(true, "1", false), (false, "1.96", true)] {
+            let board = Board::new(Ledger::new(0), 1).unwrap();
+            for _ in 0..2 {
+                let creation = Creation { method: Method::Pix, stage: 0 };
+                board.measures().created(creation, Reply::Status(201), Duration::from_millis(5));
+            }
+            let cause = StopCause::Interrupt(Interrupt::Interrupt);
+            let stopped = Some(Stop { cause, after_ms: 3_000, of_ms: 2_000, is_load_whole });
+            let limits = Limits::default();
+            let course = Course { elapsed_ms: 1_019, received: 0, own_cost: None, limits, stopped };
+            let plan = Plan { model: "open", due: Some(2), duration_ms: 2_000, ..Plan::default() };
+            let circumstances = Circumstances::now(ServiceBuild::default(), None);
+            let threshold = Threshold::parse("rate>1").unwrap();
+            let report = LoadReport::new(plan, circumstances, &board, course, &[threshold]);
+            assert_eq!(report.rate.to_string(), expected, "{is_load_whole}");
+            assert!(!report.passed && report.thresholds[0].is_crossed == is_crossed, "{is_load_whole}");
+            assert_eq!(report.limits.findings.is_empty(), !is_load_whole);
+        }
+    }
+
+    #[test]
+    fn a_load_that_has_ended_is_whole_even_if_the_metrics_were_not_read_yet() {
+        let board = Board::new(Ledger::new(0), 1).unwrap();
+        assert!(!board.measures().contact.has_load_ended());
+        board.measures().contact.load_ended(Instant::now());
+        assert!(board.measures().contact.has_load_ended());
+    }
 }

@@ -102,7 +102,7 @@ impl Run {
             output::note(signal.notice());
         }
         let after_ms = millis(board.start.elapsed());
-        let is_load_whole = made.is_some();
+        let is_load_whole = board.measures().contact.has_load_ended();
         let made = match made {
             Some(made) => made,
             None => self.creation_end().await,
