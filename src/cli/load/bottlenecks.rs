@@ -15,6 +15,9 @@ const BUSY: u64 = 90;
 const MIN_OTHERS: u64 = 5;
 const MIN_OTHERS_PERCENT: u64 = 5;
 
+/// Minimum share of the creations, in percent, whose refusal explains a rate that was not reached.
+const MIN_REFUSED_PERCENT: u64 = 5;
+
 /// Finding if the service was away.
 const ABSENT: &str = "the service's absence: the figure includes time in which it did not answer";
 
@@ -96,6 +99,16 @@ impl Limits {
                 let finding = format!(
                     "{failed} of {sent} creations failed or were refused, and the others were in time: {reached} of \
                      {asked} payments due per second were created"
+                );
+                std::iter::once(finding).chain(refusals).chain(rest).collect()
+            }
+            Some(asked) if pressure.is_explained_by_store() => {
+                let failed = pressure.failed_creates;
+                let sent = pressure.sent;
+                let reached = pressure.reached;
+                let finding = format!(
+                    "{failed} of {sent} creations failed or were refused in a run whose store was unavailable for some \
+                     time: {reached} of {asked} payments due per second were created"
                 );
                 std::iter::once(finding).chain(refusals).chain(rest).collect()
             }
@@ -199,6 +212,14 @@ impl Limits {
 }
 
 impl Pressure<'_> {
+    /// Returns true if the store's unavailability explains the reached rate: it cost a clear share of the creations. The
+    /// last ones may have waited for it, and were late.
+    fn is_explained_by_store(&self) -> bool {
+        let has_refused = self.store_refusals.is_some_and(|refusals| refusals.creations > 0);
+        has_refused
+            && self.failed_creates.saturating_mul(100) >= self.sent.saturating_mul(MIN_REFUSED_PERCENT)
+    }
+
     /// Returns true if the service's absence explains the reached rate: it never came back, or the missed payments make
     /// up the shortfall.
     fn is_explained_by_absence(&self) -> bool {
@@ -456,6 +477,29 @@ mod tests {
         assert!(found[0].starts_with("76 of 100 creations failed or were refused"), "{found:?}");
         assert!(found[1].starts_with("the service's store was unavailable: 76 requests"), "{found:?}");
         assert_eq!(found.len(), 2, "{found:?}");
+    }
+
+    #[test]
+    fn creations_that_an_unavailable_store_refused_are_no_saturation_even_if_the_last_ones_waited() {
+        for (failed, expected) in [
+            (
+                129,
+                "129 of 160 creations failed or were refused in a run whose store was unavailable for some time: 3 of 40 \
+                 payments due per second were created",
+            ),
+            (7, "saturated: 3 of 40 payments due per second were created"),
+        ] {
+            let found = findings(Limits::default(), |pressure| {
+                pressure.asked = Some(Rate::whole(40));
+                pressure.reached = Rate::whole(3);
+                pressure.sent = 160;
+                pressure.store_refusals =
+                    Some(StoreRefusals { count: failed, creations: failed, from_ms: 500, until_ms: 9_000 });
+                pressure.failed_creates = failed;
+                pressure.failed = Rate::whole(14);
+            });
+            assert_eq!(found[0], expected, "{found:?}");
+        }
     }
 
     #[test]

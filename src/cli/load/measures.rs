@@ -352,9 +352,12 @@ impl Measures {
     /// Counts the creations that failed, or were refused because of the key's rate limit or an unreachable store. A
     /// more powerful service would not have helped them.
     pub(super) fn failed_creates(&self) -> u64 {
+        // With an unreachable store, mailboxes fill up too.
+        let is_store_away = self.contact.store_refusals().is_some_and(|refusals| refusals.creations > 0);
         self.count(|call, reply| {
-            call == CallKind::Create && !is_good(call, reply) && reply != Reply::Status(503)
-        }) + self.contact.store_refusals().map_or(0, |refusals| refusals.creations)
+            let is_overload = reply == Reply::Status(503) && !is_store_away;
+            call == CallKind::Create && !is_good(call, reply) && !is_overload
+        })
     }
 
     /// Returns the end of the last time in which the service was away, or its store was unavailable. A store is
@@ -501,6 +504,18 @@ mod tests {
             measures.note_error(CallKind::Read, status, String::new);
         }
         assert_eq!(measures.errors.len(), MAX_ERRORS);
+    }
+
+    #[test]
+    fn creations_refused_with_503_have_failed_only_if_the_store_was_unavailable() {
+        let mut measures = Measures::new(Instant::now(), 1).unwrap();
+        for status in [201, 429, 500, 503, 503] {
+            let creation = Creation { method: Method::Pix, stage: 0 };
+            measures.created(creation, Reply::Status(status), Duration::ZERO);
+        }
+        assert_eq!(measures.failed_creates(), 2, "a more powerful service may have taken the others");
+        measures.contact.store_refused(true, Instant::now(), Instant::now());
+        assert_eq!(measures.failed_creates(), 4);
     }
 
     #[test]

@@ -114,12 +114,14 @@ pub(super) fn limit_lines(limits: &Limits) -> Vec<(&'static str, String)> {
         (Some(us), _) => format!("below {}", time(us)),
         (None, _) => "above 10 s".into(),
     };
+    // The metrics count a commit that failed as well, with its time.
+    let tries = if service.store_failures == 0 { "commits" } else { "tries to commit" };
     let whole = service.batch_mean_tenths / 10;
     let tenths = service.batch_mean_tenths % 10;
     lines.push((
         "store",
         format!(
-            "{} commits of {whole}.{tenths} writes, p50 {}, p99 {}; {} conflicts, {} failures",
+            "{} {tries} of {whole}.{tenths} writes, p50 {}, p99 {}; {} conflicts, {} failures",
             service.commits,
             edge(service.commit_p50_below_us),
             edge(service.commit_p99_below_us),
@@ -260,6 +262,19 @@ mod tests {
         let words = "the figures for service, store and refusals cover one of 3 nodes";
         assert_eq!(one_node(Some(3)), Some(("one node", words.to_owned())));
         assert_eq!((one_node(Some(1)), one_node(None)), (None, None));
+    }
+
+    #[test]
+    fn commits_that_may_have_failed_are_called_tries() {
+        for (store_failures, expected) in
+            [(0, "410 commits of 4.0 writes"), (3, "410 tries to commit of 4.0 writes")]
+        {
+            let service =
+                ServiceLoad { commits: 410, batch_mean_tenths: 40, store_failures, ..ServiceLoad::default() };
+            let lines = limit_lines(&Limits { service: Some(service), ..Limits::default() });
+            let store = lines.into_iter().find(|(name, _)| *name == "store").map(|(_, store)| store);
+            assert!(store.as_ref().is_some_and(|store| store.starts_with(expected)), "{store:?}");
+        }
     }
 
     #[test]
