@@ -134,10 +134,10 @@ impl Run {
         self.load().await;
         self.merchant.board.measures().contact.load_ended(Instant::now());
         let deadline = Instant::now() + self.settle;
+        // The same time as that of the samples: what follows is not part of the load.
+        *own_cost = self.own_cost(cpu_before);
         *made = Some(self.creation_end().await);
         settle::wait(&self.merchant, deadline).await;
-        // The checks that follow are not part of the load.
-        *own_cost = self.own_cost(cpu_before);
         progress::end_slice(&self.merchant.board);
         settle::check(&self.merchant, deadline).await;
         settle::trace(&self.merchant).await;

@@ -26,7 +26,7 @@ impl Display for Terminal<'_> {
         latencies(f, report)?;
         stages(f, report)?;
         verdicts(f, report)?;
-        writeln!(f, "\nwhat bounds the figure")?;
+        writeln!(f, "\nwhat bounds the figure, without the wait for events")?;
         for (name, value) in limit_lines(&report.limits) {
             writeln!(f, "  {name:<12} {value}")?;
         }
@@ -39,7 +39,7 @@ impl Display for Terminal<'_> {
             let requests = cost.requests;
             writeln!(
                 f,
-                "\nthe load tester's own cost: {each} µs of CPU a request ({all} for {requests} requests and webhooks)"
+                "\nthe load tester's own cost in the same time: {each} µs of CPU a request ({all} for {requests} requests and webhooks)"
             )?;
         }
         thresholds(f, report)?;
@@ -53,12 +53,12 @@ impl Display for Terminal<'_> {
 pub(super) fn headline(report: &LoadReport) -> String {
     let plan = &report.plan;
     let pace = match (plan.model, plan.stages.as_slice()) {
-        ("open", [_]) => format!("{} payments a second", plan.pace),
+        ("open", [_]) => format!("{} a second", counted(plan.pace, "payment")),
         ("open", stages) => {
             let stages: Vec<_> = stages.iter().map(ToString::to_string).collect();
             format!("stages {}", stages.join(","))
         }
-        _ => format!("{} clients", plan.pace),
+        _ => counted(plan.pace, "client"),
     };
     let took = time(report.made_in_ms.saturating_mul(1_000));
     let after = report.elapsed_ms.saturating_sub(report.made_in_ms);
@@ -67,10 +67,17 @@ pub(super) fn headline(report: &LoadReport) -> String {
     } else {
         String::new()
     };
+    let payments = counted(report.payments, "payment");
     format!(
-        "{} payments in {took}{waited} at {} ({} model, {pace}): {} created a second",
-        report.payments, plan.url, plan.model, report.rate
+        "{payments} in {took}{waited} at {} ({} model, {pace}): {} created a second",
+        plan.url, plan.model, report.rate
     )
+}
+
+/// Returns a count with its noun, whose plural ends in `s`.
+fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 /// Returns the outcome of the run in one word.
@@ -241,6 +248,10 @@ mod tests {
         );
         report.elapsed_ms = 4_020;
         assert!(headline(&report).starts_with("646 payments in 4.00 s at "));
+        report.payments = 1;
+        (report.plan.model, report.plan.pace) = ("closed", 1);
+        let said = headline(&report);
+        assert!(said.starts_with("1 payment in ") && said.contains(" model, 1 client): "), "{said}");
     }
 
     #[test]

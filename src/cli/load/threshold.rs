@@ -1,5 +1,6 @@
 //! Conditions that make a run fail: `create.p99>50ms`.
 
+use quita_domain::nearest::nearest;
 use serde::Serialize;
 
 use super::latency::{Latency, LatencyKind};
@@ -11,7 +12,7 @@ const FORM: &str = "must be LATENCY.STATISTIC, COUNT or rate, then > >= < or <=,
     LATENCY: create, create.pix, create.boleto, create.card, read, delivery, delay, connection\n  \
     STATISTIC: p50, p90, p99, p99.9, max, with a time such as 800us, 50ms, 2s\n  \
     COUNT: failed, refused, late, skipped, with a whole number or a share such as 5, 0.1%\n  \
-    rate: payments created a second, a whole number\nsuch as 'create.p99>50ms', 'failed>0', 'rate<1000'";
+    rate: payments created a second, such as 4.5\nsuch as 'create.p99>50ms', 'failed>0', 'rate<1000'";
 
 /// Comparisons, the longer ones first, because the shorter ones are prefixes of them.
 const COMPARISONS: [(&str, Comparator); 4] = [
@@ -23,6 +24,18 @@ const COMPARISONS: [(&str, Comparator); 4] = [
 
 /// Units of time, in microseconds. `ms` and `us` end in `s`, so they come first.
 const UNITS: [(&str, u64); 4] = [("us", 1), ("µs", 1), ("ms", 1_000), ("s", 1_000_000)];
+
+/// Statistics of a latency.
+const STATISTICS: [(&str, Statistic); 5] = [
+    ("p50", Statistic::P50),
+    ("p90", Statistic::P90),
+    ("p99", Statistic::P99),
+    ("p99.9", Statistic::P999),
+    ("max", Statistic::Max),
+];
+
+/// Subjects of a condition other than latencies.
+const COUNTS: [&str; 5] = ["failed", "refused", "late", "skipped", "rate"];
 
 /// Hundredths of a percent in 100 percent.
 const WHOLE: u64 = 10_000;
@@ -112,15 +125,15 @@ pub(super) struct Judged {
 impl Threshold {
     /// Parses one condition.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || String::from(FORM);
+        let wrong = |part: String| format!("{part}\na condition {FORM}");
         let (name, comparison, value) = COMPARISONS
             .into_iter()
             .find_map(|(sign, comparison)| {
                 let (name, value) = text.split_once(sign)?;
                 Some((name.trim(), comparison, value.trim()))
             })
-            .ok_or_else(wrong)?;
-        let (quantity, limit) = quantity(name, value).ok_or_else(wrong)?;
+            .ok_or_else(|| wrong(format!("{:?} has no comparison: > >= < or <=", text.trim())))?;
+        let (quantity, limit) = quantity(name, value).map_err(wrong)?;
         Ok(Self { text: text.trim().into(), quantity, comparison, limit })
     }
 
@@ -168,14 +181,7 @@ impl Threshold {
 
 impl Statistic {
     fn parse(text: &str) -> Option<Self> {
-        Some(match text {
-            "p50" => Self::P50,
-            "p90" => Self::P90,
-            "p99" => Self::P99,
-            "p99.9" => Self::P999,
-            "max" => Self::Max,
-            _ => return None,
-        })
+        STATISTICS.into_iter().find(|(name, _)| *name == text).map(|(_, statistic)| statistic)
     }
 
     fn of(self, latency: &Latency) -> u64 {
@@ -189,9 +195,16 @@ impl Statistic {
     }
 }
 
-fn quantity(name: &str, value: &str) -> Option<(Quantity, u64)> {
+/// Returns the subject and the limit of a condition, or the part that is wrong.
+fn quantity(name: &str, value: &str) -> Result<(Quantity, u64), String> {
     let counted = match name {
-        "rate" => return Some((Quantity::Rate, Rate::whole(whole(value)?).hundredths())),
+        "rate" => {
+            let limit = decimal(value);
+            let limit = limit.ok_or_else(|| {
+                format!("{value:?} is not a rate; it must be a number with at most two decimals, such as 4.5")
+            })?;
+            return Ok((Quantity::Rate, limit));
+        }
         "failed" => Some(Counted::Failed),
         "refused" => Some(Counted::Refused),
         "late" => Some(Counted::Late),
@@ -199,17 +212,44 @@ fn quantity(name: &str, value: &str) -> Option<(Quantity, u64)> {
         _ => None,
     };
     if let Some(counted) = counted {
-        return Some(match value.strip_suffix('%') {
-            Some(share) => (Quantity::Share(counted), hundredths(share)?),
-            None => (Quantity::Count(counted), whole(value)?),
+        let read = match value.strip_suffix('%') {
+            Some(share) => {
+                decimal(share).filter(|share| *share <= WHOLE).map(|limit| (Quantity::Share(counted), limit))
+            }
+            None => whole(value).map(|limit| (Quantity::Count(counted), limit)),
+        };
+        return read.ok_or_else(|| {
+            format!("{value:?} is not a count; it must be a whole number, or a share up to 100% such as 0.1%")
         });
     }
-    LatencyKind::ALL.into_iter().find_map(|kind| {
+    let latency = LatencyKind::ALL.into_iter().find_map(|kind| {
         let statistic = Statistic::parse(name.strip_prefix(kind.id())?.strip_prefix('.')?)?;
-        let (number, unit_us) =
-            UNITS.into_iter().find_map(|(unit, us)| Some((value.strip_suffix(unit)?, us)))?;
-        Some((Quantity::Latency(kind, statistic), whole(number)?.checked_mul(unit_us)?))
+        Some(Quantity::Latency(kind, statistic))
+    });
+    Ok((latency.ok_or_else(|| unknown_name(name))?, microseconds(value)?))
+}
+
+/// Parses a time with its unit, or returns what is wrong with it.
+fn microseconds(value: &str) -> Result<u64, String> {
+    if whole(value).is_some() {
+        return Err(format!("{value:?} has no unit; write {value}ms or {value}s"));
+    }
+    let unit = UNITS.into_iter().find_map(|(unit, us)| Some((value.strip_suffix(unit)?, us)));
+    let limit = unit.and_then(|(number, us)| whole(number)?.checked_mul(us));
+    limit.ok_or_else(|| {
+        format!("{value:?} is not a time; it must be a whole number with us, ms or s, such as 50ms")
     })
+}
+
+/// Returns the error of a name that is no subject of a condition, with the one that was probably meant.
+fn unknown_name(name: &str) -> String {
+    let latencies = LatencyKind::ALL.into_iter().flat_map(|kind| {
+        STATISTICS.into_iter().map(move |(statistic, _)| format!("{}.{statistic}", kind.id()))
+    });
+    let known: Vec<_> = latencies.chain(COUNTS.map(str::to_owned)).collect();
+    let meant = nearest(name, known.iter().map(String::as_str));
+    let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
+    format!("{name:?} is not measured{meant}")
 }
 
 fn whole(text: &str) -> Option<u64> {
@@ -217,12 +257,12 @@ fn whole(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| is_digits)
 }
 
-/// Parses a percentage of up to 100 with at most two decimals, in hundredths.
-fn hundredths(text: &str) -> Option<u64> {
-    let (percent, decimals) = text.split_once('.').unwrap_or((text, "0"));
+/// Parses a number with at most two decimals, in hundredths.
+fn decimal(text: &str) -> Option<u64> {
+    let (units, decimals) = text.split_once('.').unwrap_or((text, "0"));
     let decimals = Some(decimals).filter(|decimals| (1..=2).contains(&decimals.len()))?;
     let hundredths = whole(&format!("{decimals:0<2}"))?;
-    whole(percent)?.checked_mul(100)?.checked_add(hundredths).filter(|share| *share <= WHOLE)
+    whole(units)?.checked_mul(100)?.checked_add(hundredths)
 }
 
 #[cfg(test)]
@@ -274,6 +314,8 @@ mod tests {
             ("refused>0", false),
             ("rate<250", false),
             ("rate<=250", true),
+            ("rate<250.01", true),
+            ("rate<249.5", false),
         ] {
             assert_eq!(judge(text).1, is_crossed, "{text}");
         }
@@ -321,6 +363,33 @@ mod tests {
         ] {
             let message = Threshold::parse(text).unwrap_err();
             assert!(message.contains("create.p99>50ms") && message.contains("p99.9"), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn the_part_of_a_condition_that_is_wrong_is_named() {
+        for (text, expected) in [
+            ("creat.p99>5ms", "\"creat.p99\" is not measured; did you mean create.p99?"),
+            ("create.p98 > 5ms", "\"create.p98\" is not measured; did you mean create.p90?"),
+            ("fialed>0", "\"fialed\" is not measured; did you mean failed?"),
+            ("xyz>5", "\"xyz\" is not measured"),
+            ("create.p99>5", "\"5\" has no unit; write 5ms or 5s"),
+            (
+                "create.p99>5.5ms",
+                "\"5.5ms\" is not a time; it must be a whole number with us, ms or s, such as 50ms",
+            ),
+            ("create.p99=5ms", "\"create.p99=5ms\" has no comparison: > >= < or <="),
+            (
+                "late>101%",
+                "\"101%\" is not a count; it must be a whole number, or a share up to 100% such as 0.1%",
+            ),
+            (
+                "rate<4.555",
+                "\"4.555\" is not a rate; it must be a number with at most two decimals, such as 4.5",
+            ),
+        ] {
+            let message = Threshold::parse(text).unwrap_err();
+            assert_eq!(message.lines().next(), Some(expected), "{text}");
         }
     }
 }
