@@ -81,7 +81,7 @@ use run::{Run, RunEnd};
 use schedule::Schedule;
 use service_metrics::ServiceMetrics;
 use service_url::ServiceUrlParser;
-use terminal::Terminal;
+use terminal::{Outcome, Terminal};
 use threshold::Threshold;
 use verdict::Verdict;
 
@@ -101,8 +101,9 @@ distinguished from missing ones. To check signatures, set QUITA_SECRET to what `
 ends the run with its report, a second Ctrl-C without it.
 
 Exit code 0: every promise was kept, and no threshold was crossed; 1: a promise was broken, a threshold was crossed, \
-the planned load was not reached, or payments were declined, or could not be judged because the service went away; \
-2: wrong usage; 130: Ctrl-C.
+the planned load was not reached, payments were declined, or could not be judged because the service went away, the \
+run was not started (service unreachable or not ready, another program, key refused), or a report could not be \
+written; 2: wrong usage; 130: Ctrl-C; 143: SIGTERM.
 
 Examples:
   quita load --rate 200 --duration 60s --json load.json --html load.html
@@ -270,6 +271,11 @@ fn finish(ended: &RunEnd, report: &LoadReport, files: &ReportFiles) -> Result<()
     // Printed first: a file may be a pipe that nobody reads.
     let printed = output::result(&Terminal(report).to_string());
     let written = files.write(report);
+    let unwritten: Vec<_> =
+        written.iter().filter_map(|file| file.as_ref().err()).map(ToString::to_string).collect();
+    // Without the report, nobody would know what has passed.
+    let printed =
+        printed.and_then(|()| output::result(&Outcome { report, unwritten: &unwritten }.to_string()));
     as_one([printed].into_iter().chain(written))?;
     match ended {
         RunEnd::Interrupted(signal) => Err(Failure::interrupted(signal.exit_code(), interrupted(report))),

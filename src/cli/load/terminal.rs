@@ -11,8 +11,16 @@ use super::verdict::Verdict;
 /// Wait after the last payment from which the headline states its reason, in milliseconds.
 const NAMED_WAIT_MS: u64 = 1_000;
 
-/// Report, formatted for a terminal.
+/// Report without its outcome, formatted for a terminal.
 pub(super) struct Terminal<'a>(pub(super) &'a LoadReport);
+
+/// Last lines of the report: the outcome, and the reasons for it.
+pub(super) struct Outcome<'a> {
+    /// Report of the run.
+    pub(super) report: &'a LoadReport,
+    /// Reasons why a report file was not written. Such a run has not passed.
+    pub(super) unwritten: &'a [String],
+}
 
 impl Display for Terminal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,10 +50,18 @@ impl Display for Terminal<'_> {
                 "\nthe load tester's own cost in the same time: {each} µs of CPU a request ({all} for {requests} requests and webhooks)"
             )?;
         }
-        thresholds(f, report)?;
-        write!(f, "\n{}", outcome(report))?;
+        thresholds(f, report)
+    }
+}
+
+impl Display for Outcome<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { report, unwritten } = self;
+        let word = if report.passed && !unwritten.is_empty() { "FAILED" } else { outcome(report) };
+        f.write_str(word)?;
         report.stopped.iter().try_for_each(|stopped| write!(f, "\n  {stopped}"))?;
-        report.faults().try_for_each(|fault| write!(f, "\n  {fault}"))
+        report.faults().try_for_each(|fault| write!(f, "\n  {fault}"))?;
+        unwritten.iter().try_for_each(|reason| write!(f, "\n  report: {reason}"))
     }
 }
 
@@ -252,6 +268,21 @@ mod tests {
         (report.plan.model, report.plan.pace) = ("closed", 1);
         let said = headline(&report);
         assert!(said.starts_with("1 payment in ") && said.contains(" model, 1 client): "), "{said}");
+    }
+
+    #[test]
+    fn a_run_whose_report_was_not_written_has_not_passed() {
+        let mut report = empty_report();
+        report.passed = true;
+        report.shortfalls.clear();
+        assert_eq!(Outcome { report: &report, unwritten: &[] }.to_string(), "PASSED");
+        let unwritten = ["/dev/full can't be written".to_owned()];
+        let said = Outcome { report: &report, unwritten: &unwritten }.to_string();
+        assert_eq!(said, "FAILED\n  report: /dev/full can't be written");
+        assert!(
+            !Terminal(&report).to_string().contains("PASSED"),
+            "it is printed before the files are written"
+        );
     }
 
     #[test]
