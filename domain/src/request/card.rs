@@ -10,6 +10,18 @@ use crate::time::Timestamp;
 /// Number of leading digits that are kept.
 const BIN_DIGITS: usize = 6;
 
+/// Names of all fields of a card.
+pub(super) const FIELDS: [&str; 5] = ["number", "holderName", "expirationMonth", "expirationYear", "cvv"];
+
+/// Reads the card of a charge. One without any field is reported with the alternatives: a token, or all fields.
+pub(super) fn read_for_charge(card: &Fields<'_>, now: Timestamp) -> Option<CardData> {
+    if FIELDS.iter().any(|name| card.optional(name).is_present()) {
+        return read(card, now);
+    }
+    card.refuse_without("", wordings::needs_token_or_card());
+    None
+}
+
 /// Reads the card. An expired one is reported as a violation that depends on the time.
 pub(super) fn read(card: &Fields<'_>, now: Timestamp) -> Option<CardData> {
     let number = card.required("number").secret_text();
@@ -42,7 +54,10 @@ pub(super) fn read_for_route(card: &Fields<'_>) -> Option<MaskedCard> {
         let number = card.keep("number", CardNumber::parse(digits).map_err(Broken::from))?;
         return Some(masked(number.brand(), digits));
     }
-    let bin = card.required("bin").parsed(|text| {
+    if !card.optional("bin").is_present() {
+        card.refuse_without("", wordings::needs_part_of_card());
+    }
+    let bin = card.optional("bin").parsed(|text| {
         let is_bin = is_digits(text) && (BIN_DIGITS..=8).contains(&text.len());
         if is_bin { Ok(text.to_owned()) } else { Err(Broken::new(code::FORMAT, wordings::no_bin())) }
     });

@@ -131,7 +131,7 @@ fn portion(fields: &Fields<'_>, whole: Option<Money>, bounds: RangeInclusive<u32
             None
         }
         (false, false) => {
-            fields.required("percentage");
+            fields.refuse_without("", wordings::needs_one_of("percentage", "amount"));
             None
         }
     }
@@ -151,7 +151,7 @@ fn interest(fields: &Fields<'_>, whole: Option<Money>) -> Option<Interest> {
             None
         }
         (false, false) => {
-            fields.required("percentagePerMonth");
+            fields.refuse_without("", wordings::needs_one_of("percentagePerMonth", "amountPerDay"));
             None
         }
     }

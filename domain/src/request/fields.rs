@@ -66,7 +66,7 @@ impl<'n> Fields<'n> {
     pub(super) fn required<'f>(&'f self, name: &'f str) -> Field<'f> {
         let field = self.optional(name);
         if field.node.is_none() {
-            self.note(&self.findings.shape, name, Broken::new(code::REQUIRED, wordings::is_required()));
+            self.refuse_without(name, wordings::is_required());
         }
         field
     }
@@ -121,6 +121,11 @@ impl<'n> Fields<'n> {
     fn violation_of(&self, text: &str, path: &str) -> Option<Violation> {
         let Broken { code, message } = self.check_card(text).err()?;
         Some(Violation { field: path.to_owned(), code, message })
+    }
+
+    /// Reports that a required part is missing, with a message that names it. An empty name is the object itself.
+    pub(super) fn refuse_without(&self, name: &str, message: Wording) {
+        self.note(&self.findings.shape, name, Broken::new(code::REQUIRED, message));
     }
 
     /// Reports that a field breaks a rule.

@@ -61,7 +61,7 @@ fn share(amount: Field<'_>, percentage: Field<'_>, fields: &Fields<'_>) -> Optio
             None
         }
         (false, false) => {
-            fields.required("amount");
+            fields.refuse_without("", wordings::needs_one_of("amount", "percentage"));
             None
         }
     }

@@ -87,7 +87,7 @@ pub(super) fn read(
                 CardForm::ForCharge(token) => {
                     let read = |fields: Fields<'_>| match token {
                         Some(token) => token.read(&fields, now),
-                        None => card::read(&fields, now),
+                        None => card::read_for_charge(&fields, now),
                     };
                     let data = card.and_then(read)?;
                     (data.masked(), Some(data))

@@ -9,9 +9,6 @@ use crate::card::token::{CardTokens, MAX_TOKEN_NAME_BYTES, TokenContents};
 use crate::request::UnknownName;
 use crate::time::Timestamp;
 
-/// Fields of a card that its token replaces.
-const REPLACED: [&str; 5] = ["number", "holderName", "expirationMonth", "expirationYear", "cvv"];
-
 /// A card for which a token is requested.
 #[derive(Debug)]
 pub struct CardToTokenize {
@@ -79,7 +76,7 @@ impl SentToken {
 
     /// Returns its card. Reports fields in addition to the token, and a token that is unknown or expired.
     pub(super) fn read(&self, card: &Fields<'_>, now: Timestamp) -> Option<CardData> {
-        if REPLACED.iter().any(|name| card.optional(name).is_present()) {
+        if card::FIELDS.iter().any(|name| card.optional(name).is_present()) {
             card.refuse("token", Broken::new(code::NOT_APPLICABLE, wordings::token_beside_card()));
             return None;
         }

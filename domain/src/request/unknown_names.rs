@@ -7,6 +7,9 @@ use crate::nearest::{is_same, nearest};
 /// Maximum number of names reported for one body.
 const MOST: usize = 20;
 
+/// Beginning of every card token.
+const TOKEN_PREFIX: &str = "tok_";
+
 /// An unknown name, and the one that was probably meant. Contains no value that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {
@@ -22,7 +25,17 @@ impl UnknownName {
         let Some(meant) = &self.meant else { return false };
         let beside =
             self.path.rsplit_once('.').map_or_else(|| meant.clone(), |(of, _)| format!("{of}.{meant}"));
-        (beside == field || meant == field) && !self.path.contains('…') && !holds_card_number(&self.path)
+        (beside == field || meant == field) && self.can_be_shown()
+    }
+
+    /// Returns the name of the object at this path that was probably meant, if this one is in it and can be shown.
+    pub(super) fn meant_in(&self, object: &str) -> Option<&str> {
+        let (of, _) = self.path.rsplit_once('.')?;
+        self.meant.as_deref().filter(|meant| of == object && !meant.contains('.') && self.can_be_shown())
+    }
+
+    fn can_be_shown(&self) -> bool {
+        !self.path.contains('…') && !holds_card_number(&self.path)
     }
 }
 
@@ -44,6 +57,12 @@ impl Shape {
 
     fn of_member(&self, name: &str) -> Option<&'static Self> {
         self.inside.iter().find(|(known, _)| *known == name).map(|(_, shape)| *shape)
+    }
+
+    /// Returns the name of the card's token, if the value is one.
+    fn token_for(&self, node: &JsonNode<'_>) -> Option<&'static str> {
+        let JsonNode::Text(text) = node else { return None };
+        self.names().find(|name| CARD_TOKEN.contains(name) && text.starts_with(TOKEN_PREFIX))
     }
 
     /// Returns the name here for a word that other services use.
@@ -117,6 +136,8 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("holder", "holderName"),
     ("securityCode", "cvv"),
     ("cvc", "cvv"),
+    ("cardToken", "token"),
+    ("tokenId", "token"),
 ];
 
 const ROOT: &[&str] = &[
@@ -284,7 +305,8 @@ impl Search<'_> {
                 return;
             }
             if !shape.names().any(|known| known == name.as_ref()) {
-                let here = nearest(name, shape.names()).or_else(|| shape.in_our_words(name));
+                let here = shape.token_for(node).or_else(|| nearest(name, shape.names()));
+                let here = here.or_else(|| shape.in_our_words(name));
                 let meant = here.or_else(|| shape.named_in_part(name)).map(str::to_owned);
                 let meant = meant.or_else(|| self.root.only_path_to(name));
                 self.found.push(UnknownName { path: joined(path, shown(name)), meant });

@@ -174,6 +174,8 @@ impl Rejection {
         for missing in violations.iter_mut().filter(|violation| violation.code == code::REQUIRED) {
             if let Some(name) = unknown.iter().find(|name| name.is_meant_as(&missing.field)) {
                 missing.message = missing.message.then(&wordings::has_unknown(&name.path));
+            } else if let Some((name, meant)) = meant_in(&unknown, &missing.field) {
+                missing.message = missing.message.then(&wordings::has_unknown_meant(&name.path, meant));
             }
         }
         Self { violations, unknown, ..self }
@@ -184,6 +186,14 @@ impl Rejection {
         let Some(first) = self.violations.first() else { return Wording::fixed("", "") };
         wordings::at(&first.field, &first.message).then(&wordings::rest_of(self.violations.len()))
     }
+}
+
+/// Returns the only unknown name in the object at this path that seems to mean a name of that object, and that name. With
+/// several, none is the likely reason that the object lacks something.
+fn meant_in<'u>(unknown: &'u [UnknownName], object: &str) -> Option<(&'u UnknownName, &'u str)> {
+    let mut meant = unknown.iter().filter_map(|name| Some((name, name.meant_in(object)?)));
+    let only = meant.next()?;
+    meant.next().is_none().then_some(only)
 }
 
 impl fmt::Display for Rejection {

@@ -32,6 +32,10 @@ wordings! {
     pub(super) is_required = "is required", "é obrigatório";
     pub(super) has_unknown(name: &str) =
         "; the request has {name}, which is unknown", "; a requisição tem {name}, que é desconhecido";
+    pub(super) has_unknown_meant(name: &str, meant: &str) =
+        "; the request has {name}, which is unknown; did you mean {meant}?",
+        "; a requisição tem {name}, que é desconhecido; seria {meant}?";
+    pub(super) needs_one_of(one: &str, other: &str) = "needs {one} or {other}", "precisa de {one} ou {other}";
     pub(super) no_text = "must be a string", "deve ser um texto";
     pub(super) no_integer = "must be an integer", "deve ser um número inteiro";
     pub(super) no_plain_integer =
@@ -150,6 +154,10 @@ wordings! {
     pub(super) token_beside_card =
         "replaces the whole card; send no other card field with it",
         "substitui o cartão inteiro; não envie outro campo do cartão junto";
+    pub(super) needs_token_or_card =
+        "needs token, or number, holderName, expirationMonth, expirationYear and cvv",
+        "precisa de token, ou de number, holderName, expirationMonth, expirationYear e cvv";
+    pub(super) needs_part_of_card = "needs number, bin or token", "precisa de number, bin ou token";
     pub(super) token_unknown =
         "is not a token of this merchant and mode; request a new one",
         "não é um token deste lojista e modo: peça outro";

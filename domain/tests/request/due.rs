@@ -107,8 +107,8 @@ fn fine_and_interest_have_one_kind_within_bounds() {
         check(&due(boleto(), terms), &expected);
     }
     for (terms, expected) in [
-        (json!({ "fine": {} }), "fine.percentage required"),
-        (json!({ "interest": {} }), "interest.percentagePerMonth required"),
+        (json!({ "fine": {} }), "fine required"),
+        (json!({ "interest": {} }), "interest required"),
         (json!({ "fine": 2 }), "fine type"),
         (json!({ "discounts": [{}] }), "discounts[0].until required"),
         (json!({ "instructions": [1] }), "instructions[0] type"),
@@ -119,7 +119,7 @@ fn fine_and_interest_have_one_kind_within_bounds() {
         let first = &rejection.violations[0];
         assert_eq!(format!("{} {}", first.field, first.code), expected, "{body}");
     }
-    check_shape(&due(boleto(), json!({ "fine": {} })), &["fine.percentage required"]);
+    check_shape(&due(boleto(), json!({ "fine": {} })), &["fine required"]);
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn of_a_card_its_number_or_its_beginning_is_enough_and_no_more_is_kept() {
         );
     }
     for (sent, broken) in [
-        (json!({}), "creditCard.bin required"),
+        (json!({}), "creditCard required"),
         (json!({"bin": "65048"}), "creditCard.bin format"),
         (json!({"bin": "650485999"}), "creditCard.bin format"),
         (json!({"bin": "999999"}), "creditCard.bin unknown_value"),

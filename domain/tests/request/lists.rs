@@ -120,7 +120,7 @@ fn a_share_is_an_amount_or_a_percentage() {
     check(&splits(json!([one, other])), &["splits mixed"]);
     check(&splits(json!([{ "recipientId": "a", "amount": 1, "percentage": 1 }])), &["splits[0] mixed"]);
     check(&splits(json!([{ "recipientId": "a", "amount": 1, "percentage": null }])), &[]);
-    check_shape(&splits(json!([{ "recipientId": "a" }])), &["splits[0].amount required"]);
+    check_shape(&splits(json!([{ "recipientId": "a" }])), &["splits[0] required"]);
     check_shape(
         &splits(json!([{ "recipientId": "a", "amount": 1, "percentage": "1" }])),
         &["splits[0].percentage type"],

@@ -62,6 +62,47 @@ fn a_year_has_four_digits_and_a_code_three_or_four() {
 }
 
 #[test]
+fn an_object_that_lacks_all_its_alternatives_is_told_each_of_them() {
+    let late = |name: &str, value: Value| with(boleto(), &format!("/{name}"), value);
+    check(&late("fine", json!({})), "fine: needs percentage or amount");
+    check(&late("interest", json!({})), "interest: needs percentagePerMonth or amountPerDay");
+    let discount = late("discounts", json!([{ "until": "2026-07-12" }]));
+    check(&discount, "discounts[0]: needs percentage or amount");
+    check(&with(pix(), "/splits", json!([{ "recipientId": "a" }])), "splits[0]: needs amount or percentage");
+    let fine = late("fine", json!({ "value": 500 }));
+    check(
+        &fine,
+        "fine: needs percentage or amount; the request has fine.value, which is unknown; did you mean amount?",
+    );
+    assert_eq!(
+        rejection(&fine).message().portuguese(),
+        "fine: precisa de percentage ou amount; a requisição tem fine.value, que é desconhecido; seria amount?"
+    );
+}
+
+#[test]
+fn a_card_without_any_field_needs_a_token_or_all_fields() {
+    let needs = "creditCard: needs token, or number, holderName, expirationMonth, expirationYear and cvv";
+    let paid_with = |value: Value| with(card(), "/creditCard", value);
+    check(&paid_with(json!({})), needs);
+    check(&paid_with(json!({ "token": null })), needs);
+    assert_eq!(
+        rejection(&paid_with(json!({}))).message().portuguese(),
+        "creditCard: precisa de token, ou de number, holderName, expirationMonth, expirationYear e cvv"
+    );
+    for name in ["tokn", "Token", "cardToken", "card_token", "tokenId"] {
+        let meant = format!("; the request has creditCard.{name}, which is unknown; did you mean token?");
+        check(&paid_with(json!({ name: "x" })), &format!("{needs}{meant}"));
+    }
+    let by_value = "; the request has creditCard.id, which is unknown; did you mean token?";
+    check(&paid_with(json!({ "id": "tok_1" })), &format!("{needs}{by_value}"));
+    check(&paid_with(json!({ "id": "1" })), needs);
+    check(&paid_with(json!({ "tokn": "x", "card_token": "y" })), needs);
+    let partly = rejection(&paid_with(json!({ "cvv": "123" })));
+    assert_eq!(partly.to_string(), "creditCard.number: is required; and 3 more");
+}
+
+#[test]
 fn a_body_without_anything_is_said_to_be_empty() {
     for body in ["", " \n"] {
         let rejection = parse_text(body).err().unwrap();
