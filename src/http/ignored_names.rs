@@ -5,12 +5,19 @@ use actix_web::http::header::{HeaderName, HeaderValue};
 use actix_web::{HttpMessage, HttpRequest};
 use quita_domain::card::holds_card_number;
 use quita_domain::identity::Mode;
+use quita_domain::nearest::is_same;
 use quita_domain::request::UnknownName;
 
 use super::idempotency::HEADER as IDEMPOTENCY_KEY;
 use quita_services::access::Caller;
 
 const HEADER: HeaderName = HeaderName::from_static("quita-ignored");
+
+/// Header that a name of a body was meant as.
+const KEY_HEADER: &str = "the header Idempotency-Key";
+
+/// Its name in a body, in any spelling.
+const KEY_NAME: &str = "idempotencyKey";
 
 /// Maximum number of names in the header.
 const MOST: usize = 10;
@@ -44,7 +51,9 @@ pub(super) fn note(request: &HttpRequest, caller: &Caller, unknown: &[UnknownNam
     if caller.owner.mode != Mode::Test {
         return;
     }
-    let mut names: Vec<_> = misspelt_key(request).into_iter().chain(unknown.iter().cloned()).collect();
+    let has_key = request.headers().contains_key(IDEMPOTENCY_KEY);
+    let in_body = unknown.iter().map(|name| if has_key { name.clone() } else { meant_as_header(name) });
+    let mut names: Vec<_> = misspelt_key(request).into_iter().chain(in_body).collect();
     // Names that were probably meant as known fields come first, so that they are not cut off.
     names.sort_by_key(|name| name.meant.is_none());
     if names.is_empty() {
@@ -63,6 +72,14 @@ fn misspelt_key(request: &HttpRequest) -> Option<UnknownName> {
     let sent = headers.keys().find(|name| is_meant(name.as_str()))?;
     let meant = (!headers.contains_key(IDEMPOTENCY_KEY)).then(|| "Idempotency-Key".to_owned())?;
     Some(UnknownName { path: sent.to_string(), meant: Some(meant) })
+}
+
+/// Returns a name of the body. If it was meant as the header `Idempotency-Key`, that header is noted as meant.
+fn meant_as_header(name: &UnknownName) -> UnknownName {
+    if is_same(&name.path, KEY_NAME) {
+        return UnknownName { meant: Some(KEY_HEADER.to_owned()), ..name.clone() };
+    }
+    name.clone()
 }
 
 /// Encodes characters that a header can't contain: `…` as dots, and others as in an address.
@@ -84,6 +101,7 @@ fn in_ascii(told: &str) -> String {
 /// show a card number together.
 fn told(unknown: &[UnknownName]) -> Option<String> {
     let told = |name: &UnknownName| match &name.meant {
+        Some(meant) if meant == KEY_HEADER => format!("{}; send it as {meant}", name.path),
         Some(meant) => format!("{}; did you mean {meant}?", name.path),
         None => name.path.clone(),
     };
@@ -145,6 +163,16 @@ mod tests {
         assert_eq!(meant(&[("Idempotency-Key", "q")]), None);
         assert_eq!(meant(&[("Idempotency-Key", "q"), ("X-Idempotency-Key", "q")]), None);
         assert_eq!(meant(&[("X-Request-Id", "q")]), None);
+    }
+
+    #[test]
+    fn a_name_of_the_body_that_was_meant_as_the_idempotency_key_is_told_as_a_header() {
+        for path in ["idempotencyKey", "idempotency_key", "Idempotency-Key", "idempotency-key"] {
+            let meant = meant_as_header(&name(path, None));
+            assert_eq!(told(&[meant]).unwrap(), format!("{path}; send it as the header Idempotency-Key"));
+        }
+        let other = name("metadata.idempotencyKeys", None);
+        assert_eq!(meant_as_header(&other), other);
     }
 
     #[test]

@@ -71,6 +71,13 @@ fn names_that_were_ignored_are_told_with_a_test_key_only() {
         Some("x-idempotency-key; did you mean Idempotency-Key?"),
         "{keyed}"
     );
+    let in_body = pix(10_027).with("idempotencyKey", json!("q"));
+    let told = |answer: &Answer| answer.header("quita-ignored").map(str::to_owned);
+    assert_eq!(
+        told(&client.post("/pay/payments", &in_body)).as_deref(),
+        Some("idempotencyKey; send it as the header Idempotency-Key")
+    );
+    assert_eq!(told(&client.post_once("/pay/payments", "q", &in_body)).as_deref(), Some("idempotencyKey"));
     let nothing = client.post("/pay/payments", &pix(10_027).with("metadata", json!({"anything": "x"})));
     assert_eq!((nothing.status, nothing.header("quita-ignored")), (201, None), "{nothing}");
     let live = app.create_key(&["--merchant", "shop", "--mode", "live"]);
