@@ -159,8 +159,10 @@ wordings! {
         "precisa de token, ou de number, holderName, expirationMonth, expirationYear e cvv";
     pub(super) needs_part_of_card = "needs number, bin or token", "precisa de number, bin ou token";
     pub(super) token_unknown =
-        "is not a token of this merchant and mode; request a new one",
-        "não é um token deste lojista e modo: peça outro";
+        "is not a token of this merchant and mode; send a key of the same merchant and mode as the publishable key that \
+         made it, or request a new token",
+        "não é um token deste lojista e modo; envie uma chave do mesmo lojista e modo que a chave publicável que o criou, \
+         ou peça outro token";
     pub(super) token_expired =
         "has expired: a token is valid for 15 minutes; request a new one",
         "venceu: um token vale por 15 minutos; peça outro";

@@ -56,7 +56,11 @@ fn the_fingerprint_is_that_of_the_card() {
 
 #[test]
 fn an_unknown_token_is_refused_and_an_expired_one_for_a_new_payment_only() {
-    assert_eq!(violations(&parse(&paid_with("tok_2"), 1).unwrap_err()), ["creditCard.token token_unknown"]);
+    let unknown = parse(&paid_with("tok_2"), 1).unwrap_err();
+    assert_eq!(violations(&unknown), ["creditCard.token token_unknown"]);
+    let message = unknown.message();
+    assert!(message.english().contains("the same merchant and mode as the publishable key"), "{message}");
+    assert!(message.portuguese().contains("mesmo lojista e modo que a chave publicável"), "{message:?}");
     let expired = parse(&paid_with("tok_1"), 0).unwrap();
     assert!(!expired.fingerprint(b"key").is_empty(), "a known key is answered in spite of it");
     assert_eq!(violations(&expired.into_purchase().unwrap_err()), ["creditCard.token token_expired"]);

@@ -195,8 +195,10 @@ codes! {
     TokenUnknown = "token_unknown", UNPROCESSABLE_ENTITY,
         ("The token is not one of the key's merchant and mode, or the secret key that sealed it is gone.",
          "O token não é do lojista e do modo da chave, ou a chave secreta que o selou não existe mais."),
-        ("Send the token exactly as `POST /pay/tokens` returned it, with a key of the same merchant and mode.",
-         "Envie o token exatamente como `POST /pay/tokens` o trouxe, com uma chave do mesmo lojista e modo.");
+        ("Send the token exactly as `POST /pay/tokens` returned it, with a key of the same merchant and mode as the \
+          publishable key that made it.",
+         "Envie o token exatamente como `POST /pay/tokens` o trouxe, com uma chave do mesmo lojista e modo que a chave \
+          publicável que o criou.");
     AmountNotAccepted = "amount_not_accepted", UNPROCESSABLE_ENTITY,
         ("None of the acquirers for this payment accepts this amount.",
          "Nenhum adquirente possível para este pagamento aceita este valor."),
