@@ -2,7 +2,7 @@
 
 use super::fields::{Fields, Findings};
 use super::json::{JsonNode, Object, holds_number};
-use super::{Rejection, UnknownName, json, unknown_names};
+use super::{Rejection, UnknownName, json, unknown_names, wordings};
 use crate::money::Money;
 
 /// Body of a capture or refund.
@@ -31,7 +31,10 @@ pub fn parse(body: &[u8]) -> Result<OperationBody, Rejection> {
     }
     // Ignoring a misspelt amount would move everything that is left, and so would a variable without a value.
     let is_null = object.get("amount").is_some_and(|amount| matches!(amount, JsonNode::Null));
-    let is_meant = is_null || unknown.iter().any(|name| name.is_meant_as("amount"));
+    if is_null {
+        root.refuse_without("amount", wordings::null_amount());
+    }
+    let is_meant = !is_null && unknown.iter().any(|name| name.is_meant_as("amount"));
     let amount = if is_meant { root.required("amount") } else { root.optional("amount") };
     let amount = amount.cents_from(1);
     root.refuse_card_numbers(&[]);
@@ -90,6 +93,9 @@ mod tests {
         let rejection = parse(b"{\"amount\":null}").unwrap_err();
         let violation = &rejection.violations[0];
         assert_eq!((violation.field.as_str(), violation.code), ("amount", code::REQUIRED));
+        let message = &violation.message;
+        assert!(message.english().starts_with("must not be null; leave it out for everything"), "{message}");
+        assert!(message.portuguese().starts_with("não pode ser null; omita-o para tudo"), "{message:?}");
     }
 
     #[test]

@@ -36,6 +36,9 @@ wordings! {
         "; the request has {name}, which is unknown; did you mean {meant}?",
         "; a requisição tem {name}, que é desconhecido; seria {meant}?";
     pub(super) needs_one_of(one: &str, other: &str) = "needs {one} or {other}", "precisa de {one} ou {other}";
+    pub(super) null_amount =
+        "must not be null; leave it out for everything that is left, or send an integer number of cents",
+        "não pode ser null; omita-o para tudo o que resta, ou envie um número inteiro de centavos";
     pub(super) no_text = "must be a string", "deve ser um texto";
     pub(super) no_integer = "must be an integer", "deve ser um número inteiro";
     pub(super) no_plain_integer =
