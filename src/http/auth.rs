@@ -72,7 +72,8 @@ pub(super) fn require(edge: &Edge, caller: &Caller, scope: Scope) -> Result<(), 
         return Ok(());
     }
     edge.verifier.refused().count_key(RefusedRequest::Scope, &caller.key_id);
-    Err(ApiError::forbidden(wordings::no_scope(scope.as_str())))
+    let has: Vec<_> = caller.scopes.iter().map(|scope| scope.as_str()).collect();
+    Err(ApiError::forbidden(wordings::no_scope(scope.as_str(), &has.join(", "))))
 }
 
 /// Returns the caller of a request, whatever its scopes.

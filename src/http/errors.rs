@@ -10,6 +10,8 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_LANGUAGE, HeaderValue, RETRY_AFTER, VARY, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
 use quita_actors::Denied;
+use quita_domain::identity::Mode;
+use quita_domain::method::Method;
 use quita_domain::payment::Refusal;
 use quita_domain::request::{Rejection, RejectionKind, Violation, code as violation_code};
 use quita_domain::wording::Wording;
@@ -70,16 +72,28 @@ impl ApiError {
         Self::new(ErrorCode::NotFound, wordings::link_not_found())
     }
 
-    /// Returns the error for methods of a link that no acquirer takes in its mode, by their positions in the list.
-    pub(crate) fn methods_unavailable(places: impl IntoIterator<Item = usize>) -> Self {
-        let message = wordings::of_denied(&Denied::MethodUnavailable);
-        let detail = |place: usize| Violation {
+    /// Returns the error for methods of a link that no acquirer takes in its mode, with their positions in the list.
+    pub(crate) fn methods_unavailable(
+        methods: impl IntoIterator<Item = (usize, Method)>,
+        mode: Mode,
+    ) -> Self {
+        let detail = |(place, method): (usize, Method)| Violation {
             field: format!("methods[{place}]"),
             code: violation_code::METHOD_UNAVAILABLE,
-            message: message.clone(),
+            message: wordings::no_acquirer(method, mode),
         };
-        let details = places.into_iter().map(detail).collect();
-        Self { details, ..Self::new(ErrorCode::MethodUnavailable, message.clone()) }
+        let details: Vec<_> = methods.into_iter().map(detail).collect();
+        let message = details.first().map(|first| first.message.clone());
+        let message = message.unwrap_or_else(|| wordings::of_denied(&Denied::MethodUnavailable));
+        Self { details, ..Self::new(ErrorCode::MethodUnavailable, message) }
+    }
+
+    /// Returns the error of a creation, which names the method that no acquirer takes in this mode.
+    pub(crate) fn of_creation(denied: Denied, method: Method, mode: Mode) -> Self {
+        if denied == Denied::MethodUnavailable {
+            return Self::new(ErrorCode::MethodUnavailable, wordings::no_acquirer(method, mode));
+        }
+        denied.into()
     }
 
     /// Returns the error for a missing or invalid key. The message depends on the form of the header alone.
@@ -99,8 +113,9 @@ impl ApiError {
         Self { allow: Some(allow), ..Self::new(ErrorCode::MethodNotAllowed, wordings::wrong_method(allow)) }
     }
 
-    pub(crate) fn too_many_requests(retry_after_s: u64) -> Self {
-        Self::rate_limited(retry_after_s, wordings::too_many_requests())
+    /// Returns the error of a key that sent more requests than this number a second.
+    pub(crate) fn too_many_requests(retry_after_s: u64, per_second: u32) -> Self {
+        Self::rate_limited(retry_after_s, wordings::too_many_requests(per_second))
     }
 
     pub(crate) fn too_many_unknown_keys(retry_after_s: u64) -> Self {
@@ -256,7 +271,11 @@ impl From<Denied> for ApiError {
             Denied::NotFound => Self::transaction_not_found(),
             Denied::Refused(refusal) => refusal.into(),
             Denied::KeyReused => Self::new(ErrorCode::IdempotencyKeyReused, message),
-            Denied::TokenUsed => Self::new(ErrorCode::TokenUsed, message),
+            Denied::TokenUsed => {
+                let field = "creditCard.token".to_owned();
+                let used = Violation { field, code: violation_code::TOKEN_USED, message: message.clone() };
+                Self { details: vec![used], ..Self::new(ErrorCode::TokenUsed, message) }
+            }
             Denied::AmountNotAccepted => Self::new(ErrorCode::AmountNotAccepted, message),
             Denied::ExpiryNotAccepted => Self::new(ErrorCode::ExpiryNotAccepted, message),
             Denied::MethodUnavailable => Self::new(ErrorCode::MethodUnavailable, message),

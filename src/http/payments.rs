@@ -164,6 +164,8 @@ async fn create_new(
     purchase.order.postback_url = endpoint.map_err(Denied::StoreUnavailable)?;
     // Refused before anything is stored: a payment without a page token could never be shown to its payer.
     let page_token = edge.keyring.page_token(id).ok_or_else(ApiError::secret_key_missing)?;
+    let method = purchase.order.method;
+    let mode = owner.mode;
     let card = purchase.card.as_ref();
     let (card_fingerprint, other_card_fingerprints) =
         card.map(|card| edge.keyring.card_fingerprints(card, owner.mode)).unwrap_or_default();
@@ -178,7 +180,7 @@ async fn create_new(
         link,
         used_token,
     };
-    Ok(edge.payments.create(new).await?)
+    edge.payments.create(new).await.map_err(|denied| ApiError::of_creation(denied, method, mode))
 }
 
 fn answer_created(edge: &Edge, created: &Created) -> HttpResponse {

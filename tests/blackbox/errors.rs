@@ -199,7 +199,8 @@ fn more_requests_than_a_key_may_send_are_429_with_retry_after() {
     let answers: Vec<_> = (0..20).map(|_| app.client().get("/pay/payments")).collect();
     let refused =
         answers.iter().find(|answer| answer.status == 429).expect("20 at once are more than 5 a second");
-    refused.expect_error(429, "rate_limited");
+    let error = refused.expect_error(429, "rate_limited");
+    assert!(error["message"].as_str().unwrap().contains("at most 5 requests per second; wait"), "{error}");
     let seconds: u64 = refused.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=2).contains(&seconds), "{refused}");
     assert_eq!(answers[0].status, 200);

@@ -90,7 +90,8 @@ fn a_live_key_never_reaches_a_sandbox() {
     let key = app.create_key(&["--merchant", "shop", "--mode", "live"]);
     assert!(key.starts_with("qk_live_"), "the mode is in the key");
     let live = app.client_with(&key);
-    live.post("/pay/payments", &pix(10_027)).expect_error(422, "method_unavailable");
+    let refused = live.post("/pay/payments", &pix(10_027)).expect_error(422, "method_unavailable");
+    assert!(refused["message"].as_str().unwrap().contains("for pix in live mode"), "{refused:#}");
     assert_eq!(live.get("/pay/payments").expect(200)["data"], json!([]));
 }
 

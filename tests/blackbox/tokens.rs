@@ -69,6 +69,7 @@ fn a_token_pays_once_and_nothing_of_the_card_is_kept_or_shown() {
     assert_eq!(record["creditCard"]["holderName"], "MARIA DA SILVA");
     let again = client.post("/pay/payments", &paid_with(token));
     again.expect_error(422, "token_used");
+    assert_eq!(again.violations(), [("creditCard.token".into(), "token_used".into())]);
     assert_eq!(client.get("/pay/payments").expect(200)["data"].as_array().unwrap().len(), 1);
     let log = app.log();
     assert!(!log.contains(NUMBER) && !log.contains(token), "{log}");

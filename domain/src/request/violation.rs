@@ -75,11 +75,13 @@ pub mod code {
 
     /// The card token has expired.
     pub const TOKEN_EXPIRED: &str = "token_expired";
+    /// Another payment has used the card token.
+    pub const TOKEN_USED: &str = "token_used";
     /// No token of this merchant and mode, or its secret key is gone.
     pub const TOKEN_UNKNOWN: &str = "token_unknown";
 
     /// All codes.
-    pub const ALL: [&str; 31] = [
+    pub const ALL: [&str; 32] = [
         REQUIRED,
         TYPE,
         SYNTAX,
@@ -110,6 +112,7 @@ pub mod code {
         METHOD_UNAVAILABLE,
         BRAND_LENGTH,
         TOKEN_EXPIRED,
+        TOKEN_USED,
         TOKEN_UNKNOWN,
     ];
 }

@@ -4,7 +4,7 @@ use quita_domain::request::code;
 use quita_domain::wording::Wording;
 
 /// Every code with its meaning, in the order of [`code::ALL`].
-pub(super) const MEANINGS: [(&str, Wording); 31] = [
+pub(super) const MEANINGS: [(&str, Wording); 32] = [
     (
         code::REQUIRED,
         Wording::fixed(
@@ -183,6 +183,13 @@ pub(super) const MEANINGS: [(&str, Wording); 31] = [
         Wording::fixed(
             "The card token is older than 15 minutes.",
             "O token do cartão tem mais de 15 minutos.",
+        ),
+    ),
+    (
+        code::TOKEN_USED,
+        Wording::fixed(
+            "Another payment has already used the card token.",
+            "Outro pagamento já usou o token do cartão.",
         ),
     ),
     (

@@ -1,6 +1,8 @@
 //! Messages of the API's own errors, in both languages. The domain has those about fields.
 
 use quita_actors::Denied;
+use quita_domain::identity::Mode;
+use quita_domain::method::Method;
 use quita_domain::payment::Refusal;
 use quita_domain::status::Status;
 use quita_domain::wording::Wording;
@@ -28,7 +30,9 @@ wordings! {
         "chave de API ausente ou inválida: a chave é desconhecida, venceu ou foi revogada; confira se foi copiada inteira";
     pub(crate) revoked_key = "this key has been revoked", "esta chave foi revogada";
     pub(crate) expired_key = "this key has expired", "esta chave venceu";
-    pub(crate) no_scope(scope: &str) = "this key lacks the scope {scope}", "esta chave não tem o escopo {scope}";
+    pub(crate) no_scope(scope: &str, has: &str) =
+        "this key lacks the scope {scope}: it has {has}; use a key that has it",
+        "esta chave não tem o escopo {scope}: ela tem {has}; use uma chave que o tenha";
     pub(crate) publishable_key =
         "a publishable key can only create card tokens, at POST /pay/tokens; for this call, use a secret key on your \
          server",
@@ -47,11 +51,25 @@ wordings! {
     pub(crate) too_many_card_tries =
         "too many cards were tried from this network; wait, or pay by PIX or boleto",
         "cartões demais foram tentados a partir desta rede; espere, ou pague por PIX ou boleto";
-    pub(crate) too_many_requests =
-        "this key sends more requests per second than it may",
-        "esta chave envia mais requisições por segundo do que pode";
+    pub(crate) too_many_requests(per_second: u32) =
+        "this key may send at most {per_second} requests per second; wait for the seconds in Retry-After, then send the \
+         request again",
+        "esta chave pode enviar no máximo {per_second} requisições por segundo; espere os segundos de Retry-After e envie a \
+         requisição de novo";
     pub(crate) too_many_unknown_keys =
-        "too many unknown API keys were sent from this network", "esta rede enviou chaves de API desconhecidas demais";
+        "too many unknown API keys were sent from this network; check your key, and wait for the seconds in Retry-After",
+        "esta rede enviou chaves de API desconhecidas demais; confira sua chave e espere os segundos de Retry-After";
+    pub(crate) no_live_acquirer(method: &str) =
+        "no acquirer is configured for {method} in live mode; use another method, ask the operator, or use a qk_test_ key, \
+         which reaches the sandbox",
+        "nenhum adquirente está configurado para {method} no modo live; use outro método, fale com o operador ou use uma \
+         chave qk_test_, que alcança o sandbox";
+    pub(crate) no_test_acquirer(method: &str) =
+        "no acquirer is configured for {method} in test mode; use another method, or ask the operator for a sandbox",
+        "nenhum adquirente está configurado para {method} no modo test; use outro método, ou peça ao operador um sandbox";
+    new_key_or_first_body =
+        "; use a new key, or send the first body again", "; use uma chave nova ou reenvie o primeiro corpo";
+    new_token = "; request a new one for each payment", "; peça um novo para cada pagamento";
     pub(crate) notice_not_authentic(why: &str) = "{why}", "a notificação não é autêntica";
 
     // Addresses and bodies.
@@ -234,7 +252,30 @@ pub(super) fn of_denied(denied: &Denied) -> Wording {
         }
         Denied::Stopping => "o serviço está parando",
     };
-    Wording::made(denied.to_string(), portuguese.to_owned())
+    let wording = Wording::made(denied.to_string(), portuguese.to_owned());
+    match denied {
+        Denied::KeyReused => wording.then(&new_key_or_first_body()),
+        Denied::TokenUsed => wording.then(&new_token()),
+        Denied::NotFound
+        | Denied::Refused(_)
+        | Denied::StoreUnavailable(_)
+        | Denied::Defect(_)
+        | Denied::MethodUnavailable
+        | Denied::AmountNotAccepted
+        | Denied::ExpiryNotAccepted
+        | Denied::NoRoute
+        | Denied::Overloaded
+        | Denied::Interrupted
+        | Denied::Stopping => wording,
+    }
+}
+
+/// Returns the message for a method that no acquirer takes in this mode.
+pub(super) fn no_acquirer(method: Method, mode: Mode) -> Wording {
+    match mode {
+        Mode::Test => no_test_acquirer(method.label()),
+        Mode::Live => no_live_acquirer(method.label()),
+    }
 }
 
 /// Returns the message of a refusal, in both languages.
@@ -264,7 +305,11 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Wording {
             "o adquirente não devolve este pagamento; devolva o dinheiro por outro meio, como uma transferência"
                 .into()
         }
-        Refusal::KeyReused => "este Idempotency-Key já foi usado neste pagamento com outra requisição".into(),
+        Refusal::KeyReused => {
+            let portuguese = "este Idempotency-Key já foi usado neste pagamento com outra requisição";
+            let wording = Wording::made(refusal.to_string(), portuguese.to_owned());
+            return wording.then(&new_key_or_first_body());
+        }
         Refusal::Busy(verb) => {
             let verb = in_portuguese(verb);
             format!("o adquirente ainda processa {verb} deste pagamento; tente de novo em instantes")
@@ -329,6 +374,32 @@ mod tests {
         let until = Timestamp::from_millis(0);
         let too_often = of_refusal(&Refusal::RefusedTooOften { verb: "refund", count: 3, until });
         assert!(too_often.portuguese().contains("a devolução 3 vezes"), "{too_often:?}");
+    }
+
+    #[test]
+    fn a_denial_that_the_caller_can_mend_is_told_with_what_to_do() {
+        for (wording, english, portuguese) in [
+            (of_denied(&Denied::KeyReused), "use a new key, or send the first body", "use uma chave nova"),
+            (of_refusal(&Refusal::KeyReused), "use a new key, or send the first body", "use uma chave nova"),
+            (of_denied(&Denied::TokenUsed), "request a new one", "peça um novo"),
+            (
+                too_many_requests(5),
+                "at most 5 requests per second; wait",
+                "no máximo 5 requisições por segundo; espere",
+            ),
+            (too_many_unknown_keys(), "check your key, and wait", "confira sua chave e espere"),
+            (no_scope("a", "b, c"), "lacks the scope a: it has b, c", "não tem o escopo a: ela tem b, c"),
+            (no_acquirer(Method::Pix, Mode::Live), "for pix in live mode", "para pix no modo live"),
+            (
+                no_acquirer(Method::Pix, Mode::Live),
+                "qk_test_ key, which reaches the sandbox",
+                "alcança o sandbox",
+            ),
+            (no_acquirer(Method::Boleto, Mode::Test), "for boleto in test mode", "para boleto no modo test"),
+        ] {
+            assert!(wording.english().contains(english), "{wording:?}");
+            assert!(wording.portuguese().contains(portuguese), "{wording:?}");
+        }
     }
 
     #[test]
