@@ -44,6 +44,9 @@ pub use violation::{Rejection, RejectionKind, Violation, code};
 /// Fields for card data. No other text may contain a card number.
 const CARD_DATA: [&str; 2] = ["creditCard.number", "creditCard.cvv"];
 
+/// Longest `externalReference`, in characters.
+pub(crate) const MAX_EXTERNAL_REFERENCE: usize = 100;
+
 /// A CNPJ has fewer digits than the shortest card number.
 const SHORTEST_CARD_NUMBER: usize = 13;
 
@@ -174,7 +177,7 @@ fn read_body(
     if let (Some(amount), Some(due)) = (amount, sent.as_ref().and_then(|sent| sent.terms.due())) {
         splits::check_against_discount(root, &splits, amount, due.greatest_discount(amount));
     }
-    let external_reference = root.optional("externalReference").text_of(0..=100);
+    let external_reference = root.optional("externalReference").text_of(0..=MAX_EXTERNAL_REFERENCE);
     let metadata = notes::metadata(root);
 
     // Nothing returns before this line, so that one answer contains all violations.

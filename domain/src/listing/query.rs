@@ -11,7 +11,7 @@ use crate::link::{LinkFilter, LinkStatus};
 use crate::method::Method;
 use crate::nearest::nearest;
 use crate::payment::DisputeStatus;
-use crate::request::{Rejection, Violation, code, is_email, read_date, wordings};
+use crate::request::{MAX_EXTERNAL_REFERENCE, Rejection, Violation, code, is_email, read_date, wordings};
 use crate::state::RefundStatus;
 use crate::status::Status;
 use crate::time::Timestamp;
@@ -66,7 +66,7 @@ impl PaymentQuery {
             method: query.one("paymentMethod", UNKNOWN_METHOD, Method::parse),
             document: query.one("document", NO_DOCUMENT, document),
             email: query.one("email", NO_EMAIL, email),
-            external_reference: query.one("externalReference", ANY_TEXT, owned),
+            external_reference: query.external_reference(),
             link: query.one("linkId", NO_LINK_ID, LinkId::parse),
             id: None,
             amount: None,
@@ -75,6 +75,8 @@ impl PaymentQuery {
             due_from: query.one("dueFrom", NO_DATE, date),
             due_to: query.one("dueTo", NO_DATE, date),
         };
+        query.refuse_reversed(["createdFrom", "createdTo"], filter.created_from, filter.created_to);
+        query.refuse_reversed(["dueFrom", "dueTo"], filter.due_from, filter.due_to);
         let cursor = query.one("cursor", NO_CURSOR, Cursor::parse);
         let limit = query.one("limit", NO_LIMIT, PageLimit::parse).unwrap_or(PageLimit::DEFAULT);
         query.conclude(Self { filter, cursor, limit })
@@ -105,7 +107,7 @@ impl LinkQuery {
         let filter = LinkFilter {
             merchant: caller.merchant.clone(),
             mode: caller.mode,
-            external_reference: query.one("externalReference", ANY_TEXT, owned),
+            external_reference: query.external_reference(),
         };
         let cursor = query.one("cursor", NO_CURSOR, Cursor::parse);
         let limit = query.one("limit", NO_LIMIT, PageLimit::parse).unwrap_or(PageLimit::DEFAULT);
@@ -183,6 +185,7 @@ impl MovementQuery {
             created_from: query.one("createdFrom", NO_TIME, time),
             created_to: query.one("createdTo", NO_TIME, time),
         };
+        query.refuse_reversed(["createdFrom", "createdTo"], filter.created_from, filter.created_to);
         let cursor = query.one("cursor", NO_CURSOR, EntryCursor::parse);
         let limit = query.one("limit", NO_LIMIT, PageLimit::parse).unwrap_or(PageLimit::DEFAULT);
         query.conclude(Self { filter, cursor, limit })
@@ -316,6 +319,25 @@ impl<'a> Query<'a> {
         self.pairs.iter().filter(|(given, _)| given == name).map(|(_, value)| value.as_str()).collect()
     }
 
+    /// Reads a merchant's own id. One that is too long for any payment or link is refused: it would match nothing.
+    fn external_reference(&mut self) -> Option<String> {
+        let text = self.one("externalReference", ANY_TEXT, owned)?;
+        if text.chars().count() > MAX_EXTERNAL_REFERENCE {
+            self.refuse("externalReference", code::LENGTH, wordings::too_long(MAX_EXTERNAL_REFERENCE));
+        }
+        Some(text)
+    }
+
+    /// Refuses a range that ends before it begins: it would match nothing.
+    fn refuse_reversed<T: Ord>(&mut self, names: [&str; 2], from: Option<T>, to: Option<T>) {
+        let [name, end] = names;
+        if let (Some(from), Some(to)) = (from, to)
+            && from > to
+        {
+            self.refuse(name, code::RANGE, wordings::later_than(end));
+        }
+    }
+
     fn refuse_value(&mut self, name: &str, refusal: ParameterRefusal) {
         let (code, message) = refusal;
         self.refuse(name, code, message());
@@ -407,6 +429,30 @@ mod tests {
     }
 
     #[test]
+    fn a_range_that_ends_before_it_begins_is_refused_by_both_names() {
+        let created = "createdFrom=2026-11-22T00:00:00Z&createdTo=2026-11-21T00:00:00Z";
+        let reversed = format!("{created}&dueFrom=2026-11-22&dueTo=2026-11-21");
+        let expected = [("createdFrom", code::RANGE), ("dueFrom", code::RANGE)];
+        check_refused(PaymentQuery::parse(&caller(), &pairs(&reversed)), &expected);
+        check_refused(MovementQuery::refunds(&caller(), &pairs(created)), &expected[..1]);
+        check_refused(MovementQuery::disputes(&caller(), &pairs(created)), &expected[..1]);
+        let message = MovementQuery::refunds(&caller(), &pairs(created)).unwrap_err().message();
+        assert_eq!(message.english(), "createdFrom: must not be later than createdTo");
+        assert_eq!(message.portuguese(), "createdFrom: não pode ser depois de createdTo");
+        let one_day = "createdFrom=2026-11-21T00:00:00Z&createdTo=2026-11-21T00:00:00Z&dueFrom=2026-11-21&dueTo=2026-11-21";
+        assert!(PaymentQuery::parse(&caller(), &pairs(one_day)).is_ok());
+    }
+
+    #[test]
+    fn an_external_reference_that_none_can_have_is_refused() {
+        let query = |length| format!("externalReference={}", "%C3%A7".repeat(length));
+        assert!(PaymentQuery::parse(&caller(), &pairs(&query(100))).is_ok());
+        let expected = [("externalReference", code::LENGTH)];
+        check_refused(PaymentQuery::parse(&caller(), &pairs(&query(101))), &expected);
+        check_refused(LinkQuery::parse(&caller(), &pairs(&query(101))), &expected);
+    }
+
+    #[test]
     fn all_that_is_unreadable_is_reported_at_once() {
         let text = "status=paid&status=gone&paymentMethod=cash&document=%00&createdFrom=2026-11-21&createdTo=\
                     &cursor=abc&limit=0";
@@ -476,14 +522,14 @@ mod tests {
 
     #[test]
     fn refunds_and_disputes_have_statuses_of_their_own() {
-        let times = "createdFrom=2026-11-22T00%3A00%3A00Z&createdTo=2026-11-21T00%3A00%3A00Z";
+        let times = "createdFrom=2026-11-21T00%3A00%3A00Z&createdTo=2026-11-22T00%3A00%3A00Z";
         let text = format!("status=failed&status=PROCESSING&status=failed&{times}&limit=7");
         let query = MovementQuery::refunds(&caller(), &pairs(&text)).unwrap();
         let statuses = vec![RefundStatus::Processing, RefundStatus::Failed];
         assert_eq!(query.filter.movements, Movements::Refunds(statuses));
         assert_eq!((query.filter.merchant.as_str(), query.filter.mode), ("demo", Mode::Test));
-        assert_eq!(query.filter.created_from, Timestamp::parse("2026-11-22T00:00:00.000Z"));
-        assert_eq!(query.filter.created_to, Timestamp::parse("2026-11-21T00:00:00.000Z"));
+        assert_eq!(query.filter.created_from, Timestamp::parse("2026-11-21T00:00:00.000Z"));
+        assert_eq!(query.filter.created_to, Timestamp::parse("2026-11-22T00:00:00.000Z"));
         assert_eq!((query.cursor, query.limit.get()), (None, 7));
         let query = MovementQuery::disputes(&caller(), &pairs("status=Won")).unwrap();
         assert_eq!(query.filter.movements, Movements::Disputes(vec![DisputeStatus::Won]));

@@ -6,8 +6,8 @@ use url::{Host, Url};
 use super::fields::{Fields, Findings};
 use super::violation::{Broken, Violation, code};
 use super::{
-    PostbackPolicy, Rejection, RequestLimits, UnknownName, basket, due, json, notes, payer, postback, splits,
-    unknown_names, wordings,
+    MAX_EXTERNAL_REFERENCE, PostbackPolicy, Rejection, RequestLimits, UnknownName, basket, due, json, notes,
+    payer, postback, splits, unknown_names, wordings,
 };
 use crate::due_terms::Portion;
 use crate::identity::{LinkId, Owner};
@@ -131,7 +131,7 @@ fn read_body(root: &Fields<'_>, now: Timestamp, limits: &RequestLimits) -> Optio
         root.optional("successUrl").parsed(|text| check_url(text, limits.postback).map(|()| text.to_owned()));
     let terms = terms(root, amount, due, now);
     let postback_url = postback::read(root, limits.postback);
-    let external_reference = root.optional("externalReference").text_of(0..=100);
+    let external_reference = root.optional("externalReference").text_of(0..=MAX_EXTERNAL_REFERENCE);
     let metadata = notes::metadata(root);
     let splits = splits::read(root, amount);
     if let Some(amount) = amount {

@@ -62,7 +62,7 @@ wordings! {
         "deve estar entre {least} e {most} centavos (10000 = R$ 100,00)";
     pub(super) wrong_length(least: usize, most: usize) =
         "must have {least} to {most} characters", "deve ter de {least} a {most} caracteres";
-    pub(super) too_long(most: usize) = "must have at most {most} characters", "deve ter no máximo {most} caracteres";
+    pub(crate) too_long(most: usize) = "must have at most {most} characters", "deve ter no máximo {most} caracteres";
     pub(super) too_many_entries(most: usize) = "must have at most {most} entries", "deve ter no máximo {most} itens";
     pub(super) direction_characters =
         "must not contain characters that change the direction of the text",
@@ -220,6 +220,7 @@ wordings! {
         "deve ser https; em desenvolvimento, também http com endereço local";
     pub(crate) no_transaction_id =
         "must be the id of a payment, a UUID with hyphens", "deve ser o id de um pagamento, um UUID com hífens";
+    pub(crate) later_than(end: &str) = "must not be later than {end}", "não pode ser depois de {end}";
     pub(crate) no_limit = "must be from 1 to 100", "deve estar entre 1 e 100";
     pub(crate) no_cursor = "must be a nextCursor of this list", "deve ser um nextCursor desta lista";
     pub(crate) repeated_parameter = "must not be repeated", "não pode ser repetido";
