@@ -29,7 +29,6 @@ pub(crate) async fn cancel(
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let read = operation::parse_cancellation(&read_optional_json(&request, payload).await?);
-    // A caller that sends an amount may want to void only a part.
     let unknown = read.as_ref().unwrap_or_else(|rejection| &rejection.unknown);
     ignored_names::note(&request, &caller.0, unknown);
     read?;

@@ -125,7 +125,12 @@ impl<'n> Fields<'n> {
 
     /// Reports that a required part is missing, with a message that names it. An empty name is the object itself.
     pub(super) fn refuse_without(&self, name: &str, message: Wording) {
-        self.note(&self.findings.shape, name, Broken::new(code::REQUIRED, message));
+        self.refuse_shape(name, Broken::new(code::REQUIRED, message));
+    }
+
+    /// Reports that a field should not be there at all, or not in this shape.
+    pub(super) fn refuse_shape(&self, name: &str, broken: Broken) {
+        self.note(&self.findings.shape, name, broken);
     }
 
     /// Reports that a field breaks a rule.

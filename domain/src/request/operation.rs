@@ -2,6 +2,7 @@
 
 use super::fields::{Fields, Findings};
 use super::json::{JsonNode, Object, holds_number};
+use super::violation::{Broken, code};
 use super::{Rejection, UnknownName, json, unknown_names, wordings};
 use crate::money::Money;
 
@@ -57,14 +58,19 @@ fn take_for_amounts(unknown: &mut [UnknownName], object: &Object<'_>) {
 /// Reads the body of a cancellation, which needs none, and returns its unknown names. An empty body counts as `{}`.
 ///
 /// # Errors
-/// A [`Rejection`] if it is not a JSON object.
+/// A [`Rejection`] if it is not a JSON object, or has an amount.
 pub fn parse_cancellation(body: &[u8]) -> Result<Vec<UnknownName>, Rejection> {
     if body.trim_ascii().is_empty() {
         return Ok(Vec::new());
     }
     let object = json::read(body)?;
     let findings = Findings::default();
-    Fields::of_body(&object, &findings).refuse_card_numbers(&[]);
+    let root = Fields::of_body(&object, &findings);
+    // Ignoring it would cancel the whole payment of a caller that means a part of it.
+    if root.optional("amount").is_present() {
+        root.refuse_shape("amount", Broken::new(code::NOT_APPLICABLE, wordings::amount_of_cancellation()));
+    }
+    root.refuse_card_numbers(&[]);
     let unknown = unknown_names::find(&object, &unknown_names::NOTHING);
     match findings.conclude(Some(())) {
         Ok(_) => Ok(unknown),
@@ -136,7 +142,7 @@ mod tests {
         for body in ["", " \n", "{}"] {
             assert_eq!(parse_cancellation(body.as_bytes()), Ok(Vec::new()), "{body}");
         }
-        let named = parse_cancellation(b"{\"amount\":5000,\"reason\":null}").unwrap();
+        let named = parse_cancellation(b"{\"amount\":null,\"reason\":5}").unwrap();
         let named: Vec<_> = named.iter().map(|name| (name.path.as_str(), name.meant.as_deref())).collect();
         assert_eq!(named, [("amount", None), ("reason", None)]);
         for (body, code) in [("{{{", code::SYNTAX), ("[]", code::TYPE), ("null", code::TYPE)] {
@@ -145,6 +151,22 @@ mod tests {
         }
         let rejection = parse_cancellation(b"{\"reason\":\"4111111111111111\"}").unwrap_err();
         assert_eq!(rejection.kind, Unprocessable);
+    }
+
+    #[test]
+    fn a_cancellation_with_an_amount_is_told_where_a_part_is_captured_or_refunded() {
+        for body in ["{\"amount\":100}", "{\"amount\":\"100\"}", "{\"amount\":0,\"reason\":\"x\"}"] {
+            let rejection = parse_cancellation(body.as_bytes()).unwrap_err();
+            let violation = &rejection.violations[0];
+            assert_eq!(
+                (rejection.kind, violation.field.as_str(), violation.code),
+                (Malformed, "amount", code::NOT_APPLICABLE)
+            );
+            let message = rejection.message();
+            for text in [message.english(), message.portuguese()] {
+                assert!(text.contains("/capture") && text.contains("/refunds"), "{text}");
+            }
+        }
     }
 
     #[test]

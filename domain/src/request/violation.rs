@@ -47,7 +47,7 @@ pub mod code {
     pub const ORDER: &str = "order";
     /// The shares exceed the amount.
     pub const EXCEEDS_AMOUNT: &str = "exceeds_amount";
-    /// Belongs to another payment method.
+    /// Belongs to another payment method (422) or operation (400).
     pub const NOT_APPLICABLE: &str = "not_applicable";
     /// A card number, or a name of card data, in a place where none is allowed.
     pub const CARD_NUMBER: &str = "card_number";

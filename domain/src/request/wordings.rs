@@ -36,6 +36,11 @@ wordings! {
         "; the request has {name}, which is unknown; did you mean {meant}?",
         "; a requisição tem {name}, que é desconhecido; seria {meant}?";
     pub(super) needs_one_of(one: &str, other: &str) = "needs {one} or {other}", "precisa de {one} ou {other}";
+    pub(super) amount_of_cancellation =
+        "is not allowed: a cancellation cancels the whole payment; capture a part with /capture, or refund a part with \
+         /refunds",
+        "não é permitido: um cancelamento cancela o pagamento inteiro; capture uma parte com /capture, ou devolva uma \
+         parte com /refunds";
     pub(super) null_amount =
         "must not be null; leave it out for everything that is left, or send an integer number of cents",
         "não pode ser null; omita-o para tudo o que resta, ou envie um número inteiro de centavos";

@@ -115,8 +115,8 @@ pub(super) const MEANINGS: [(&str, Wording); 32] = [
     (
         code::NOT_APPLICABLE,
         Wording::fixed(
-            "The field belongs to another payment method, or to a PIX with or without a due date.",
-            "O campo é de outro método de pagamento, ou de um PIX com ou sem vencimento.",
+            "The field belongs to another payment method, to a PIX with or without a due date, or to another operation.",
+            "O campo é de outro método de pagamento, de um PIX com ou sem vencimento, ou de outra operação.",
         ),
     ),
     (
