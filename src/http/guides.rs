@@ -281,6 +281,35 @@ mod tests {
     }
 
     #[test]
+    fn every_command_of_a_guide_is_of_the_merchant_of_the_quickstart() {
+        let mut commands = 0;
+        for (guide, language, text) in RENDERED.iter() {
+            for name in text.split("--merchant ").skip(1) {
+                assert!(
+                    name.starts_with("demo") || name.starts_with('…'),
+                    "{guide:?} {language:?}: {name:.20}"
+                );
+                commands += 1;
+            }
+        }
+        assert!(commands > 4);
+    }
+
+    #[test]
+    fn the_guide_to_errors_has_the_shape_and_every_status_of_an_error() {
+        use crate::http::errors::ErrorCode;
+        // Of the operators' own listener, and of what only a broken client sends.
+        let elsewhere = [410, 421, 431];
+        for (guide, language, text) in RENDERED.iter().filter(|(guide, ..)| *guide == Guide::Errors) {
+            assert!(text.contains("docUrl"), "{guide:?} {language:?}");
+            for status in ErrorCode::ALL.iter().map(|code| code.status().as_u16()) {
+                let is_told = text.contains(&status.to_string());
+                assert!(is_told || elsewhere.contains(&status), "{guide:?} {language:?}: {status}");
+            }
+        }
+    }
+
+    #[test]
     fn what_looks_like_html_in_a_guide_is_text() {
         let rendered = render("a <script>alert(1)</script>\n\n<b>c</b>\n");
         assert!(!rendered.contains("<script>") && !rendered.contains("<b>"), "{rendered}");
