@@ -16,6 +16,12 @@ use quita_domain::wording::Wording;
 /// Maximum number of entries of each list kept for each merchant, mode and kind of key.
 const KEPT: usize = 100;
 
+/// Maximum number of refusals by the rate limit kept for each key: a burst would displace all others.
+const KEPT_RATE_LIMITED: usize = 5;
+
+/// Status of a refusal by the rate limit.
+const TOO_MANY_REQUESTS: u16 = 429;
+
 /// Request that was answered, without its contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnsweredRequest {
@@ -87,9 +93,20 @@ pub struct RefusalLog {
 }
 
 impl RefusalLog {
-    /// Adds a refusal, replacing the oldest one of its kind of key if the log is full.
+    /// Adds a refusal, replacing the oldest one of its kind of key if the log is full. One by the rate limit replaces the
+    /// oldest such refusal of its key, if there are several.
     pub fn keep(&self, owner: &Owner, refusal: Refusal) {
-        self.with(owner, |kept| kept.refusals.push(refusal.request.key_kind, refusal));
+        let kind = refusal.request.key_kind;
+        self.with(owner, |kept| {
+            if refusal.request.status == TOO_MANY_REQUESTS {
+                let is_alike = |other: &Refusal| {
+                    other.request.status == TOO_MANY_REQUESTS
+                        && other.request.key_id == refusal.request.key_id
+                };
+                kept.refusals.make_room(kind, KEPT_RATE_LIMITED, is_alike);
+            }
+            kept.refusals.push(kind, refusal);
+        });
     }
 
     /// Adds ignored names, replacing the oldest ones of their kind of key if the log is full.
@@ -119,11 +136,24 @@ impl RefusalLog {
 }
 
 impl<T: Clone> ByKind<T> {
-    fn push(&mut self, kind: KeyKind, entry: T) {
-        let entries = match kind {
+    const fn of(&mut self, kind: KeyKind) -> &mut VecDeque<T> {
+        match kind {
             KeyKind::Secret => &mut self.secret,
             KeyKind::Publishable => &mut self.publishable,
-        };
+        }
+    }
+
+    /// Removes the oldest of the entries that are alike, if there are as many as allowed.
+    fn make_room(&mut self, kind: KeyKind, most: usize, is_alike: impl Fn(&T) -> bool) {
+        let entries = self.of(kind);
+        let count = entries.iter().filter(|entry| is_alike(entry)).count();
+        if let Some(oldest) = entries.iter().position(is_alike).filter(|_| count >= most) {
+            entries.remove(oldest);
+        }
+    }
+
+    fn push(&mut self, kind: KeyKind, entry: T) {
+        let entries = self.of(kind);
         if entries.len() >= KEPT {
             entries.pop_front();
         }
@@ -198,6 +228,25 @@ mod tests {
         log.keep(&owner("shop", Mode::Live), refusal(3));
         let shown = log.newest(&owner("shop", Mode::Test).merchant, Mode::Test, KEPT);
         assert_eq!(shown, vec![refusal(1)]);
+    }
+
+    #[test]
+    fn many_refusals_by_the_rate_limit_push_no_other_refusal_out() {
+        let log = RefusalLog::default();
+        let shop = owner("shop", Mode::Test);
+        let limited = |number: usize, key_id: &str| {
+            let request = AnsweredRequest { status: 429, key_id: key_id.into(), ..request(number) };
+            Refusal { request, code: "rate_limited", ..refusal(0) }
+        };
+        log.keep(&shop, refusal(0));
+        log.keep(&shop, limited(1, "other"));
+        for number in 2..KEPT + 10 {
+            log.keep(&shop, limited(number, "k"));
+        }
+        let shown = log.newest(&shop.merchant, Mode::Test, KEPT);
+        let newest = (2..KEPT + 10).rev().take(KEPT_RATE_LIMITED).map(|number| limited(number, "k"));
+        let expected: Vec<_> = newest.chain([limited(1, "other"), refusal(0)]).collect();
+        assert_eq!(shown, expected);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! API client that calls the running service the way a merchant's program does.
 
+use std::time::Duration;
+
 use awc::http::header::HeaderMap;
 use awc::http::{Method, StatusCode};
 use clap::Args;
@@ -35,6 +37,12 @@ fn key() -> impl TypedValueParser<Value = String> {
 fn may_be_key(text: &str) -> bool {
     text.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '_' | '-'))
 }
+
+/// Number of times that a call waits for the rate limit of its key.
+const MOST_WAITS: u8 = 3;
+
+/// Longest such wait, in seconds.
+const LONGEST_WAIT_S: u64 = 10;
 
 /// Request to the API.
 pub(super) struct ApiRequest<'a> {
@@ -72,11 +80,18 @@ pub(super) struct FailedCall {
     pub(super) failure: Failure,
     /// True if the same call may succeed later: there was no answer, or the service was overloaded or failed.
     pub(super) passes: bool,
+    /// Seconds after which the rate limit allows the same call, unless they are too many to wait.
+    wait_s: Option<u64>,
 }
 
 impl FailedCall {
     const fn passing(failure: Failure) -> Self {
-        Self { failure, passes: true }
+        Self { failure, passes: true, wait_s: None }
+    }
+
+    /// Returns the failure of a call that would fail again.
+    pub(super) const fn lasting(failure: Failure) -> Self {
+        Self { failure, passes: false, wait_s: None }
     }
 }
 
@@ -109,15 +124,30 @@ impl Api {
         self.exchange(what, call).await.map_err(|failed| failed.failure)
     }
 
-    /// Calls the service for a caller that may retry.
+    /// Calls the service for a caller that may retry. Waits if the rate limit of the key is reached.
     pub(super) async fn exchange(&self, what: &str, call: ApiRequest<'_>) -> Result<String, FailedCall> {
+        for _ in 0..MOST_WAITS {
+            match self.exchange_once(what, &call).await {
+                Err(FailedCall { wait_s: Some(seconds), .. }) => {
+                    output::note(&format!(
+                        "The rate limit of the key is reached; trying again in {seconds} s."
+                    ));
+                    tokio::time::sleep(Duration::from_secs(seconds)).await;
+                }
+                ended => return ended,
+            }
+        }
+        self.exchange_once(what, &call).await
+    }
+
+    async fn exchange_once(&self, what: &str, call: &ApiRequest<'_>) -> Result<String, FailedCall> {
         if !may_be_key(&self.key) {
             // The key itself is not printed: it is secret, even if it is malformed.
             let why = "the key contains an invalid character, such as a quotation mark or a space; set QUITA_KEY again";
-            return Err(FailedCall { failure: Failure::usage(why), passes: false });
+            return Err(FailedCall::lasting(Failure::usage(why)));
         }
         let url = self.place(&call.path, &call.query);
-        let mut request = client().request(call.method, url.as_str()).bearer_auth(&self.key);
+        let mut request = client().request(call.method.clone(), url.as_str()).bearer_auth(&self.key);
         if let Some(key) = call.idempotency_key {
             request = request.insert_header(("Idempotency-Key", key));
         }
@@ -133,22 +163,23 @@ impl Api {
             )))
         })?;
         note_headers(answer.headers());
+        let status = answer.status();
+        let wait_s = wait_s(status, answer.headers());
         let body = answer.body().limit(MAX_ANSWER_BYTES).await;
         let body = body.map_err(|error| {
             FailedCall::passing(Failure::failed(format!("the response can't be read: {error}")))
         })?;
-        let status = answer.status();
         let passes = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
         let json = std::str::from_utf8(&body).ok().filter(|text| JsonText::parse(text).is_some());
         match json {
             Some(json) if status.is_success() => Ok(json.to_owned()),
             Some(json) => {
                 let failure = refused(&format!("{what} failed with {status}"), json);
-                Err(FailedCall { failure, passes })
+                Err(FailedCall { failure, passes, wait_s })
             }
             None => {
                 let why = format!("{} answered {status} without JSON. Is Quita running there?", self.url);
-                Err(FailedCall { failure: Failure::failed(why), passes })
+                Err(FailedCall { failure: Failure::failed(why), passes, wait_s })
             }
         }
     }
@@ -162,6 +193,12 @@ impl Api {
         }
         url
     }
+}
+
+/// Returns the seconds to wait after a refusal by the rate limit, if they are few.
+fn wait_s(status: StatusCode, headers: &HeaderMap) -> Option<u64> {
+    let seconds = headers.get("retry-after")?.to_str().ok()?.parse().ok()?;
+    (status == StatusCode::TOO_MANY_REQUESTS && seconds <= LONGEST_WAIT_S).then_some(seconds)
 }
 
 /// Prints information that only the headers of an answer contain.
@@ -199,6 +236,9 @@ fn refused(what: &str, json: &str) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use actix_web::{HttpRequest, HttpResponse};
 
     use super::super::test_server::test_server;
@@ -269,6 +309,26 @@ mod tests {
         }
         let failed = api("http://127.0.0.1:1").exchange("read", ApiRequest::get("/")).await.err().unwrap();
         assert!(failed.passes);
+    }
+
+    #[actix_web::test]
+    async fn a_call_waits_for_the_rate_limit_a_few_times_but_not_long() {
+        for (refusals, retry_after_s, calls, is_answered) in
+            [(2, 0, 3, true), (9, 0, 4, false), (1, LONGEST_WAIT_S + 1, 1, false)]
+        {
+            let count = Arc::new(AtomicUsize::new(0));
+            let counted = count.clone();
+            let server = test_server(move |_| {
+                if counted.fetch_add(1, Ordering::Relaxed) >= refusals {
+                    return HttpResponse::Ok().body("{}");
+                }
+                HttpResponse::TooManyRequests().insert_header(("Retry-After", retry_after_s)).body("{}")
+            });
+            let answer = api(server.url.as_str()).exchange("read", ApiRequest::get("/")).await;
+            assert_eq!(answer.is_ok(), is_answered, "{refusals}");
+            assert_eq!(count.load(Ordering::Relaxed), calls, "{refusals}");
+            server.stop().await;
+        }
     }
 
     #[actix_web::test]

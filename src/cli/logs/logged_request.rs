@@ -81,7 +81,7 @@ impl RequestLog {
         }
         let answer: RequestsAnswer = serde_json::from_str(answer).map_err(|error| {
             let failure = Failure::failed(format!("the answer has no refused requests: {error}"));
-            FailedCall { failure, passes: false }
+            FailedCall::lasting(failure)
         })?;
         let refused = answer.data.into_iter().map(LoggedRequest::Refused);
         let mut entries: Vec<_> =
