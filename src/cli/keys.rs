@@ -57,9 +57,12 @@ pub(super) struct CreateKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Lifetime(Option<Duration>);
 
-/// Every key.
+/// Every key, or those of one merchant.
 #[derive(Debug, Args)]
 pub(super) struct ListKeys {
+    /// Only keys of this merchant
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    merchant: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -126,7 +129,13 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
         }
         KeysCommand::List(list) => {
             let now = SystemClock.now();
-            let keys = CommandStore::open(list.store).await?.access().keys().await?;
+            let opened = CommandStore::open(list.store).await?;
+            let merchant = list.merchant.map(MerchantId::new);
+            if let Some(merchant) = &merchant {
+                opened.names().require_merchant(merchant).await?;
+            }
+            let mut keys = opened.access().keys().await?;
+            keys.retain(|key| merchant.as_ref().is_none_or(|merchant| key.owner.merchant == *merchant));
             if keys.is_empty() {
                 output::note("There are no keys yet; `quita keys create --merchant NAME` creates one.");
             }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use quita_domain::identity::{ApplicationName, MerchantId};
 use quita_domain::nearest::nearest;
-use quita_ports::{StoreError, WholeStore};
+use quita_machine::SystemClock;
+use quita_ports::{Clock, StoreError, WholeStore};
 
 use super::failure::Failure;
 use super::output;
@@ -18,9 +19,11 @@ pub(super) struct KnownNames {
     store: Arc<dyn WholeStore>,
 }
 
-/// Notice that a command creates a merchant or an application with a new name.
+/// Notice that a command creates a merchant or an application with a new name, or one without a key in use.
 pub(super) struct NewNameNotice {
     what: String,
+    /// True if the merchant exists, but none of its keys is in use.
+    is_idle: bool,
     /// Similar known name, which may have been meant.
     similar: Option<String>,
 }
@@ -28,7 +31,11 @@ pub(super) struct NewNameNotice {
 impl NewNameNotice {
     /// Returns the notice in words. `first` is what created the name, and `undo` says how to undo a misspelt one.
     pub(super) fn in_words(&self, first: &str, undo: &str) -> String {
-        let is_new = format!("{} is new: this is its first {first}.", self.what);
+        let is_new = if self.is_idle {
+            format!("{} has no other key in use.", self.what)
+        } else {
+            format!("{} is new: this is its first {first}.", self.what)
+        };
         match &self.similar {
             Some(similar) => format!("{is_new} Did you mean {}? Then {undo}", output::printable(similar)),
             None => is_new,
@@ -81,7 +88,7 @@ impl KnownNames {
             return Ok(None);
         }
         let what = format!("Merchant {}", output::printable(merchant.as_str()));
-        Ok(Some(NewNameNotice { what, similar: self.similar_merchant(merchant).await? }))
+        Ok(Some(NewNameNotice { what, is_idle: false, similar: self.similar_merchant(merchant).await? }))
     }
 
     /// Returns the notice if this merchant, or its application with this name, does not exist yet.
@@ -93,13 +100,30 @@ impl KnownNames {
         if let Some(news) = self.new_merchant(merchant).await? {
             return Ok(Some(news));
         }
+        if let Some(idle) = self.idle_merchant(merchant).await? {
+            return Ok(Some(idle));
+        }
         let known = self.applications(merchant).await?;
         if known.contains(application.as_str()) {
             return Ok(None);
         }
         let similar = nearest(application.as_str(), known.iter().map(String::as_str)).map(str::to_owned);
         let [name, merchant] = [application.as_str(), merchant.as_str()].map(output::printable);
-        Ok(Some(NewNameNotice { what: format!("Application {name} of merchant {merchant}"), similar }))
+        let what = format!("Application {name} of merchant {merchant}");
+        Ok(Some(NewNameNotice { what, is_idle: false, similar }))
+    }
+
+    /// Returns the notice if this merchant has had keys, but none is in use and nobody signs in for it: the name was
+    /// probably misspelt once before.
+    async fn idle_merchant(&self, merchant: &MerchantId) -> Result<Option<NewNameNotice>, Failure> {
+        let now = SystemClock.now();
+        let keys = self.store.keys_of(merchant).await?;
+        let is_idle = !keys.is_empty() && !keys.iter().any(|key| key.is_live(now));
+        if !is_idle || !self.store.users(merchant).await?.is_empty() {
+            return Ok(None);
+        }
+        let what = format!("Merchant {}", output::printable(merchant.as_str()));
+        Ok(Some(NewNameNotice { what, is_idle, similar: self.similar_merchant(merchant).await? }))
     }
 
     /// Returns true if a merchant has a user, an application or a key.
@@ -114,10 +138,23 @@ impl KnownNames {
         Ok(applications.iter().map(|application| application.name.as_str().to_owned()).collect())
     }
 
-    /// Returns the known merchant with the most similar name, if any is similar enough.
+    /// Returns another merchant with the most similar name, if any is similar enough: one with a key in use, or else any.
     async fn similar_merchant(&self, merchant: &MerchantId) -> Result<Option<String>, StoreError> {
-        let known = self.merchants().await?;
-        Ok(nearest(merchant.as_str(), known.iter().map(String::as_str)).map(str::to_owned))
+        let now = SystemClock.now();
+        let keys = self.store.keys().await?;
+        let in_use: BTreeSet<String> = keys
+            .iter()
+            .filter(|key| key.is_live(now))
+            .map(|key| key.owner.merchant.as_str().to_owned())
+            .collect();
+        let of = |known: &BTreeSet<String>| {
+            let others = known.iter().map(String::as_str).filter(|name| *name != merchant.as_str());
+            nearest(merchant.as_str(), others).map(str::to_owned)
+        };
+        if let Some(similar) = of(&in_use) {
+            return Ok(Some(similar));
+        }
+        Ok(of(&self.merchants().await?))
     }
 
     /// Returns the names of all merchants.

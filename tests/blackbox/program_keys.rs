@@ -38,6 +38,39 @@ fn a_key_that_makes_a_merchant_says_so_and_names_the_one_that_may_be_meant() {
 }
 
 #[test]
+fn a_key_of_a_merchant_without_a_key_in_use_names_the_one_that_may_be_meant() {
+    let app = TestApp::new();
+    let create = |merchant: &str| {
+        let made = app.quita(&["keys", "create", "--merchant", merchant]);
+        let id = made.stdout.split('_').nth(2).unwrap().to_owned();
+        (made, id)
+    };
+    create("livraria");
+    for typo in ["livaria", "livarria"] {
+        let (_, id) = create(typo);
+        app.quita(&["keys", "revoke", &id]).output();
+    }
+    let (again, id) = create("livaria");
+    let said = format!(
+        "Merchant livaria has no other key in use. Did you mean livraria? Then revoke this key: quita keys revoke {id}\n"
+    );
+    assert!(again.stderr.ends_with(&said), "{again:?}");
+}
+
+#[test]
+fn keys_of_one_merchant_are_listed() {
+    let app = TestApp::new();
+    for merchant in ["livraria", "padaria"] {
+        app.create_key(&["--merchant", merchant]);
+    }
+    let listed = app.quita(&["keys", "list", "--merchant", "padaria"]).output();
+    assert!(listed.contains("padaria") && !listed.contains("livraria"), "{listed}");
+    let unknown = app.quita(&["keys", "list", "--merchant", "padria"]);
+    assert_eq!(unknown.code, Some(1), "{unknown:?}");
+    assert!(unknown.stderr.contains("Did you mean padaria?"), "{unknown:?}");
+}
+
+#[test]
 fn keys_are_listed_with_all_but_their_secret() {
     let app = TestApp::new();
     let key = app.create_key(&[
