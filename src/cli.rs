@@ -139,7 +139,8 @@ enum Command {
 /// Runs the program with the arguments and the environment of this process.
 pub fn main() -> ExitCode {
     // Wrong usage, `--help` and `--version` end here, with exit codes 2, 0 and 0.
-    let cli = Cli::try_parse().unwrap_or_else(|error| load::with_variables(with_way_to_key(error)).exit());
+    let cli = Cli::try_parse()
+        .unwrap_or_else(|error| load::with_variables(with_way_to_listen(with_way_to_key(error))).exit());
     if let Err(error) = core_dumps::forbid_files() {
         output::note(&format!(
             "core dumps could not be disabled, and may contain secrets from memory: {error}"
@@ -168,6 +169,18 @@ fn with_way_to_key(mut error: clap::Error) -> clap::Error {
     };
     if lacks_key {
         let tip = "set QUITA_KEY, or pass --key; `quita keys create --merchant NAME` creates a key";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    }
+    error
+}
+
+/// Extends the error for `--port`, which other services have, with our flag.
+fn with_way_to_listen(mut error: clap::Error) -> clap::Error {
+    let is_port = |argument: &str| argument.split('=').next() == Some("--port");
+    let is_meant =
+        matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(name)) if is_port(name));
+    if error.kind() == ErrorKind::UnknownArgument && is_meant {
+        let tip = "the address and port are one flag: --listen 127.0.0.1:8080";
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
     }
     error
@@ -363,5 +376,15 @@ mod tests {
             let error = Cli::try_parse_from(line.split(' ')).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{line}");
         }
+    }
+
+    #[test]
+    fn a_port_alone_is_told_as_the_flag_that_has_it() {
+        for line in ["quita serve --port 9000", "quita serve --port=9000", "quita listen --port 9000"] {
+            let error = with_way_to_listen(Cli::try_parse_from(line.split(' ')).unwrap_err());
+            assert!(error.to_string().contains("--listen 127.0.0.1:8080"), "{line}: {error}");
+        }
+        let other = with_way_to_listen(Cli::try_parse_from(["quita", "serve", "--ports"]).unwrap_err());
+        assert!(!other.to_string().contains("127.0.0.1:8080"), "{other}");
     }
 }

@@ -248,7 +248,7 @@ fn check_url(text: &str, policy: PostbackPolicy) -> Result<(), Broken> {
     if text.chars().any(|character| character.is_control() || character.is_whitespace()) {
         return refuse(code::CHARACTER, wordings::blanks_in_url());
     }
-    let Ok(url) = Url::parse(text) else { return refuse(code::FORMAT, wordings::no_whole_url()) };
+    let url = postback::parse_url(text)?;
     // An empty user name leaves no trace in the parsed URL, but still hides the host from a human reader.
     if authority_of(text).contains('@') {
         return refuse(code::FORMAT, wordings::credentials_in_url());

@@ -1,6 +1,6 @@
 //! `postbackUrl`: the receiver of status changes.
 
-use url::{Host, Url};
+use url::{Host, ParseError, Url};
 
 use super::fields::Fields;
 use super::violation::{Broken, code};
@@ -37,7 +37,7 @@ pub(super) fn check(text: &str, policy: PostbackPolicy) -> Result<(), Broken> {
     if text.chars().any(|character| character.is_control() || character.is_whitespace()) {
         return refuse(code::CHARACTER, wordings::blanks_in_url());
     }
-    let Ok(url) = Url::parse(text) else { return refuse(code::FORMAT, wordings::no_whole_url()) };
+    let url = parse_url(text)?;
     if !matches!(url.scheme(), "http" | "https") {
         return refuse(code::FORMAT, wordings::no_http_url());
     }
@@ -55,6 +55,15 @@ pub(super) fn check(text: &str, policy: PostbackPolicy) -> Result<(), Broken> {
         PostbackPolicy::HttpsPublicOnly if has_public_host(&url) => Ok(()),
         PostbackPolicy::HttpsPublicOnly => refuse(code::NOT_PUBLIC, wordings::no_public_address()),
     }
+}
+
+/// Reads a complete URL.
+pub(super) fn parse_url(text: &str) -> Result<Url, Broken> {
+    Url::parse(text).map_err(|error| {
+        let message =
+            if error == ParseError::InvalidPort { wordings::no_port() } else { wordings::no_whole_url() };
+        Broken::new(code::FORMAT, message)
+    })
 }
 
 fn has_public_host(url: &Url) -> bool {
@@ -75,6 +84,18 @@ mod tests {
         let code = |policy| check(text, policy).err().map(|broken| broken.code);
         assert_eq!(code(PostbackPolicy::AllowAnything), development, "{text} in development");
         assert_eq!(code(PostbackPolicy::HttpsPublicOnly), outside, "{text} outside development");
+    }
+
+    #[test]
+    fn a_port_out_of_range_is_told_as_that() {
+        for (text, message) in [
+            ("http://127.0.0.1:99999/", "its port must be a number from 0 to 65535"),
+            ("http://127.0.0.1:x/", "its port must be a number from 0 to 65535"),
+            ("127.0.0.1", "must be a complete URL"),
+        ] {
+            let broken = check(text, PostbackPolicy::AllowAnything).unwrap_err();
+            assert_eq!((broken.code, broken.message.english()), (code::FORMAT, message), "{text}");
+        }
     }
 
     #[test]

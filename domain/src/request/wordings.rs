@@ -152,6 +152,7 @@ wordings! {
     pub(super) blanks_in_url =
         "must not contain spaces or control characters", "não pode ter espaços nem caracteres de controle";
     pub(super) no_whole_url = "must be a complete URL", "deve ser uma URL completa";
+    pub(super) no_port = "its port must be a number from 0 to 65535", "sua porta deve ser um número de 0 a 65535";
     pub(super) no_http_url = "must begin with https:// or http://", "deve começar com https:// ou http://";
     pub(super) credentials_in_url = "must not contain a user name or password", "não pode ter usuário nem senha";
     pub(super) fragment_in_url = "must not have a fragment (#)", "não pode ter fragmento (#)";

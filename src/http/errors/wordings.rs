@@ -136,10 +136,10 @@ wordings! {
     pub(crate) large_head =
         "the request line and headers are too large", "o cabeçalho da requisição é grande demais";
     pub(crate) no_http =
-        "this is not a valid HTTP/1.1 request. Send an address without spaces, with non-ASCII letters encoded as in \
-         %C3%A7, one Host, and one numeric Content-Length or Transfer-Encoding: chunked. TLS is not accepted here",
-        "isto não é uma requisição HTTP/1.1 válida. Envie um endereço sem espaços, com letras não ASCII codificadas \
-         como em %C3%A7, um Host e um Content-Length numérico ou Transfer-Encoding: chunked. TLS não é aceito aqui";
+        "this is not a valid HTTP/1.1 request. Send an address of at most 65534 bytes without spaces, with non-ASCII \
+         letters encoded as in %C3%A7, one Host, and one numeric Content-Length or Transfer-Encoding: chunked. TLS is not accepted here",
+        "isto não é uma requisição HTTP/1.1 válida. Envie um endereço de até 65534 bytes sem espaços, com letras não ASCII \
+         codificadas como em %C3%A7, um Host e um Content-Length numérico ou Transfer-Encoding: chunked. TLS não é aceito aqui";
     pub(crate) bad_host =
         "Host must be a name or an address, with or without a port: api.example.com, 127.0.0.1:8080 or [::1]:8080",
         "Host deve ser um nome ou um endereço, com ou sem porta: api.example.com, 127.0.0.1:8080 ou [::1]:8080";
