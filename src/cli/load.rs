@@ -269,13 +269,18 @@ fn finish(ended: &RunEnd, report: &LoadReport, files: &ReportFiles) -> Result<()
         return Err(Failure::failed(cause));
     }
     // Printed first: a file may be a pipe that nobody reads.
-    let printed = output::result(&Terminal(report).to_string());
+    let outcome = |unwritten: &[String]| output::result(&Outcome { report, unwritten }.to_string());
+    let mut printed = output::result(&Terminal(report).to_string());
+    if !report.passed {
+        printed = printed.and_then(|()| outcome(&[]));
+    }
     let written = files.write(report);
-    let unwritten: Vec<_> =
-        written.iter().filter_map(|file| file.as_ref().err()).map(ToString::to_string).collect();
-    // Without the report, nobody would know what has passed.
-    let printed =
-        printed.and_then(|()| output::result(&Outcome { report, unwritten: &unwritten }.to_string()));
+    if report.passed {
+        // Only this outcome depends on the files.
+        let unwritten: Vec<_> = written.iter().filter_map(|file| file.as_ref().err()).collect();
+        let unwritten: Vec<_> = unwritten.iter().map(ToString::to_string).collect();
+        printed = printed.and_then(|()| outcome(&unwritten));
+    }
     as_one([printed].into_iter().chain(written))?;
     match ended {
         RunEnd::Interrupted(signal) => Err(Failure::interrupted(signal.exit_code(), interrupted(report))),
