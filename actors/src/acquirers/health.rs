@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use crate::acquirers::call_outcome::CallOutcome;
 use crate::acquirers::health_change::HealthChange;
+use crate::acquirers::lost_beside::LostBeside;
 use crate::acquirers::lost_run::LostRun;
 use crate::acquirers::method_outages::Ability;
 use crate::acquirers::recent_calls::RecentCalls;
@@ -58,8 +59,8 @@ struct CallHistory {
     lost_charges: LostRun,
     /// Calls of any kind lost since the last answered one. They are for display.
     lost_calls: LostRun,
-    /// Inquiries lost since the last answered one. Only inquiries show payments that came in. They are for display.
-    lost_inquiries: LostRun,
+    /// Inquiries lost beside answered charges. Only inquiries show payments that came in. They are for display.
+    lost_inquiries: LostBeside,
     /// Beginning of the failure that was already logged.
     told_since: Option<Timestamp>,
 }
@@ -84,16 +85,31 @@ impl CallHistory {
 
     /// Returns the time at which the first of the lost calls ended, while the route counts as failing.
     fn failing_since(&self, failures_to_open: u32, now: Timestamp) -> Option<Timestamp> {
+        let by_calls = self.failing_since_calls(failures_to_open, now);
+        by_calls.into_iter().chain(self.lost_inquiries.lasting_since()).min()
+    }
+
+    /// Returns the same, without the inquiries lost beside answered charges.
+    fn failing_since_calls(&self, failures_to_open: u32, now: Timestamp) -> Option<Timestamp> {
         let by_charges = self.lost_charges.since.filter(|_| self.charges_fail(failures_to_open, now));
-        let lasting = [&self.lost_calls, &self.lost_inquiries].into_iter().filter(|lost| lost.lasts(now));
-        by_charges.into_iter().chain(lasting.filter_map(|lost| lost.since)).min()
+        let by_calls = self.lost_calls.since.filter(|_| self.calls_fail(failures_to_open, now));
+        by_charges.into_iter().chain(by_calls).min()
     }
 
     /// Returns the time at which the first of the lost charges or operations ended, while nothing shows that a new
     /// payment would be taken. Lost inquiries alone say nothing about new payments.
     fn unable_since(&self, failures_to_open: u32, now: Timestamp) -> Option<Timestamp> {
-        let fails = self.charges_fail(failures_to_open, now) || self.lost_calls.lasts(now);
+        let fails = self.charges_fail(failures_to_open, now) || self.calls_fail(failures_to_open, now);
         self.lost_charges.since.filter(|_| fails)
+    }
+
+    /// Returns true if the lost calls of any kind suffice, because none was answered in between.
+    fn calls_fail(&self, failures_to_open: u32, now: Timestamp) -> bool {
+        let calls = &self.lost_calls;
+        // A lost charge and the inquiries about it show an outage before a minute is over.
+        let are_many =
+            calls.count >= failures_to_open && self.lost_charges.count > 0 && calls.spans_seconds(now);
+        calls.lasts(now) || are_many
     }
 
     /// Returns true if the lost charges suffice: `failures_to_open` lost charges or operations in a row do.
@@ -162,9 +178,11 @@ impl Health {
         why: Option<&str>,
     ) -> Option<HealthChange> {
         let mut past = self.past();
+        let was_away = past.lost_charges.count > 0 || past.lost_calls.lasts(now);
         past.note(outcome, took, now, why);
         match outcome {
             CallOutcome::Answered | CallOutcome::Refused => {
+                past.lost_inquiries.charge_answered(was_away);
                 past.lost_charges.end();
                 // One answered charge shows that the route works.
                 self.open_until_ms.store(0, Ordering::Relaxed);
@@ -212,10 +230,11 @@ impl Health {
         match (past.failing_since(self.failures_to_open, now), past.told_since) {
             (Some(since), None) => {
                 past.told_since = Some(since);
-                let lost =
-                    [&past.lost_calls, &past.lost_charges, &past.lost_inquiries].map(|lost| lost.count);
-                let lost = lost.into_iter().max().unwrap_or_default();
-                Some(HealthChange::Fails { lost, is_tried_last: self.is_open(now) })
+                let by_calls = past.lost_calls.count.max(past.lost_charges.count);
+                let lost = by_calls.max(past.lost_inquiries.count());
+                let charges_are_answered = past.failing_since_calls(self.failures_to_open, now).is_none();
+                let is_tried_last = self.is_open(now);
+                Some(HealthChange::Fails { lost, is_tried_last, charges_are_answered })
             }
             (None, Some(since)) => {
                 past.told_since = None;
@@ -403,7 +422,7 @@ mod tests {
         health.follow(RouteDirective::Open, None);
         assert_eq!(health.state(NOW), RouteState::NotCalled);
         let change = health.ended(CallOutcome::NotDelivered, Duration::ZERO, NOW, Some("connect"));
-        let first = HealthChange::Fails { lost: 1, is_tried_last: false };
+        let first = HealthChange::Fails { lost: 1, is_tried_last: false, charges_are_answered: false };
         assert_eq!((change, health.state(NOW)), (Some(first), RouteState::Failing));
         assert_eq!(health.failing_with(NOW).as_deref(), Some("connect"));
         assert_eq!(health.condition(NOW), Condition::Healthy, "it is tried again in its turn");
@@ -429,7 +448,13 @@ mod tests {
         let lost: Vec<_> = (0..5).map(|_| ended(CallOutcome::Unknown, NOW)).collect();
         assert_eq!(
             lost,
-            [None, Some(HealthChange::Fails { lost: 2, is_tried_last: true }), None, None, None]
+            [
+                None,
+                Some(HealthChange::Fails { lost: 2, is_tried_last: true, charges_are_answered: false }),
+                None,
+                None,
+                None
+            ]
         );
         let later = NOW.plus_ms(90_000);
         assert_eq!(ended(CallOutcome::Throttled, later), None);
@@ -446,7 +471,7 @@ mod tests {
             assert_eq!(health.ended(CallOutcome::Unknown, Duration::ZERO, NOW, Some("500")), None);
         }
         assert_eq!(health.look(NOW.plus_ms(59_999)), None);
-        let fails = HealthChange::Fails { lost: 3, is_tried_last: false };
+        let fails = HealthChange::Fails { lost: 3, is_tried_last: false, charges_are_answered: false };
         let a_minute_later = NOW.plus_ms(60_000);
         assert_eq!(health.look(a_minute_later), Some((fails, Some("500".into()))));
         assert_eq!(health.look(a_minute_later), None, "once");
@@ -468,7 +493,10 @@ mod tests {
         assert_eq!([1, 2, 30, 60].map(lost_at), [None; 4]);
         assert_eq!(health.state(NOW.plus_ms(60_000)), RouteState::Healthy);
         let now = NOW.plus_ms(61_000);
-        assert_eq!(lost_at(61), Some(HealthChange::Fails { lost: 5, is_tried_last: false }));
+        assert_eq!(
+            lost_at(61),
+            Some(HealthChange::Fails { lost: 5, is_tried_last: false, charges_are_answered: false })
+        );
         assert_eq!(health.state(now), RouteState::Failing);
         assert_eq!(health.failing_since(now), Some(NOW.plus_ms(1_000)));
         assert_eq!(health.condition(now), Condition::Healthy, "it is tried in its turn");
@@ -477,6 +505,30 @@ mod tests {
         let answers = HealthChange::Answers { after_ms: 61_000 };
         assert_eq!(inquired(CallOutcome::Answered, 62, None), Some(answers));
         assert_eq!(health.state(NOW.plus_ms(62_000)), RouteState::Healthy);
+    }
+
+    #[test]
+    fn an_answered_charge_prevents_and_ends_failing_whatever_inquiries_were_lost() {
+        let health = Health::new(&Limits::default());
+        health.follow(RouteDirective::Open, None);
+        let at = |second: u64| NOW.plus_ms(second * 1_000);
+        health.ended(CallOutcome::Answered, Duration::ZERO, NOW, None);
+        health.ended(CallOutcome::Unknown, Duration::ZERO, at(1), Some("500"));
+        for second in 2..=48 {
+            health.inquired(CallOutcome::Unknown, Duration::ZERO, at(second), Some("500"));
+        }
+        assert_eq!(health.state(at(48)), RouteState::Failing, "neither charges nor inquiries are answered");
+        let answers = HealthChange::Answers { after_ms: 48_000 };
+        assert_eq!(health.ended(CallOutcome::Answered, Duration::ZERO, at(49), None), Some(answers));
+        // One that waited for its answer since before.
+        health.inquired(CallOutcome::Unknown, Duration::ZERO, at(63), Some("timeout"));
+        assert_eq!((health.state(at(63)), health.look(at(300))), (RouteState::Healthy, None));
+        for second in 301..=400 {
+            health.inquired(CallOutcome::Unknown, Duration::ZERO, at(second), Some("500"));
+        }
+        assert_eq!(health.state(at(400)), RouteState::Failing, "without any charge");
+        health.ended(CallOutcome::Refused, Duration::ZERO, at(401), None);
+        assert_eq!(health.state(at(401)), RouteState::Healthy, "at once");
     }
 
     #[test]
@@ -491,6 +543,7 @@ mod tests {
         let now = NOW.plus_ms(70_000);
         assert_eq!(health.state(now), RouteState::Failing);
         assert_eq!(health.condition(now), Condition::Healthy, "charges go there as before");
+        assert_eq!(health.ability(now), Ability::Able);
         health.inquired(CallOutcome::Answered, Duration::ZERO, now, None);
         assert_eq!(health.state(now), RouteState::Healthy);
     }

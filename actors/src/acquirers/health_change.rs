@@ -13,6 +13,8 @@ pub(crate) enum HealthChange {
         /// True if new payments try the other routes first. Lost inquiries alone, or a few lost charges, do not change
         /// its position.
         is_tried_last: bool,
+        /// True if only inquiries are lost, while charges are answered.
+        charges_are_answered: bool,
     },
     /// A call was answered again.
     Answers {
@@ -26,16 +28,21 @@ impl HealthChange {
     pub(crate) fn tell(self, acquirer: &AcquirerName, method: Method, why: Option<&str>) {
         let method = method.label();
         match self {
+            Self::Fails { lost, charges_are_answered: true, .. } => tracing::warn!(
+                %acquirer, method, lost, error = why,
+                "an acquirer is failing: it answers charges, but its last inquiries were lost, so payments that come in \
+                 may not be noticed"
+            ),
             // Only one that never answered, or a limit of one, fails with a single loss.
             Self::Fails { lost: 1, .. } => tracing::warn!(
                 %acquirer, method, lost = 1, error = why,
                 "an acquirer is failing: its last call was lost, and none has been answered since"
             ),
-            Self::Fails { lost, is_tried_last: true } => tracing::warn!(
+            Self::Fails { lost, is_tried_last: true, .. } => tracing::warn!(
                 %acquirer, method, lost, error = why,
                 "an acquirer is failing: its last calls were lost, and any other is preferred until a call succeeds"
             ),
-            Self::Fails { lost, is_tried_last: false } => tracing::warn!(
+            Self::Fails { lost, is_tried_last: false, .. } => tracing::warn!(
                 %acquirer, method, lost, error = why,
                 "an acquirer is failing: its last calls were lost, and none has been answered since"
             ),

@@ -8,6 +8,9 @@ use crate::acquirers::call_outcome::CallOutcome;
 const FEW_LOST: u32 = 3;
 const FEW_LOST_FOR_MS: u64 = 60_000;
 
+/// Time that many lost calls must span: an outage of a few seconds is over before anybody can look.
+const MANY_LOST_FOR_MS: u64 = 15_000;
+
 /// Run of lost calls.
 #[derive(Debug, Default)]
 pub(crate) struct LostRun {
@@ -43,5 +46,10 @@ impl LostRun {
     /// Returns true if it is several calls, and none was answered for a minute.
     pub(crate) fn lasts(&self, now: Timestamp) -> bool {
         self.count >= FEW_LOST && self.since.is_some_and(|since| now >= since.plus_ms(FEW_LOST_FOR_MS))
+    }
+
+    /// Returns true if the run is no blip of a few seconds.
+    pub(crate) fn spans_seconds(&self, now: Timestamp) -> bool {
+        self.since.is_some_and(|since| now >= since.plus_ms(MANY_LOST_FOR_MS))
     }
 }
