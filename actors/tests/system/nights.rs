@@ -135,6 +135,47 @@ fn each_day_is_compared_once_from_the_first_night_on() {
 }
 
 #[test]
+fn a_failed_night_stays_failed_after_a_restart_until_it_is_compared() {
+    let world = World::new();
+    world.live(async {
+        let lists = Rc::<Lists>::default();
+        lists.is_away.set(true);
+        let (mut before, _) = nights(&world, 1);
+        live(&mut before, &lists, 24).await;
+        assert!(!before.failures().is_empty());
+        // A failure just before the end.
+        before.pass(&lists.list()).await;
+        // The next process finds the days claimed by its predecessor.
+        let (mut after, _) = nights(&world, 2);
+        after.pass(&lists.list()).await;
+        let [failure] = &after.failures()[..1] else { panic!("nothing is told") };
+        let words = "first, 2026-11-20: not compared yet: an earlier try failed, was interrupted or is under way; the \
+                     next one is at 2026-11-22T";
+        assert!(failure.starts_with(words), "{failure}");
+        lists.is_away.set(false);
+        live(&mut after, &lists, 1).await;
+        assert_eq!(after.failures(), [""; 0]);
+    });
+}
+
+#[test]
+fn a_night_that_another_process_compares_at_the_moment_is_no_failure() {
+    let world = World::new();
+    world.live(async {
+        let lists = Rc::<Lists>::default();
+        let (mut one, _) = nights(&world, 1);
+        let (mut other, _) = nights(&world, 2);
+        live(&mut one, &lists, 19).await;
+        lists.is_away.set(true);
+        // Until just after the turn of the 21st.
+        pass_ms(2 * HOUR_MS).await;
+        one.pass(&lists.list()).await;
+        other.pass(&lists.list()).await;
+        assert_eq!((one.failures().is_empty(), other.failures()), (false, Vec::new()));
+    });
+}
+
+#[test]
 fn a_day_whose_list_could_not_be_had_is_made_up_for_oldest_first_and_told_after_a_day() {
     let world = World::new();
     world.live(async {

@@ -57,7 +57,9 @@ pub struct Nights {
     idle_until: BTreeMap<AcquirerName, Timestamp>,
     /// Exceptions that this process stored.
     reported: BTreeSet<String>,
-    /// Reasons why tasks failed that have not succeeded since.
+    /// Time since which this process decides about nights.
+    created_at: Timestamp,
+    /// Reasons why tasks failed that have not succeeded since, or are not done although their turn is over.
     failed: BTreeMap<(AcquirerName, Task), String>,
 }
 
@@ -108,7 +110,9 @@ struct Outcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TaskOutcome {
     Done,
-    /// Another node is doing it, or the store did not answer. The next look comes after so many milliseconds.
+    /// Another process claimed it.
+    Claimed,
+    /// Not all lines were answered, or the store did not answer. The next look comes after so many milliseconds.
     Later(u64),
     /// It can't be compared, for this reason.
     Failed(String),
@@ -129,7 +133,8 @@ impl Nights {
         let reported = BTreeSet::new();
         let failed = BTreeMap::new();
         let reconciler = reconciler.with_count(Arc::clone(&count));
-        Self { reconciler, store, clock, at, node, count, put_off, idle_until, reported, failed }
+        let created_at = clock.now();
+        Self { reconciler, store, clock, at, node, count, put_off, idle_until, reported, created_at, failed }
     }
 
     /// Returns the comparisons that failed on this node and have not succeeded since, in words.
@@ -177,6 +182,15 @@ impl Nights {
                     continue;
                 }
                 TaskOutcome::Later(wait_ms) => wait_ms,
+                // If the other process dies, its claim is over by then.
+                TaskOutcome::Claimed => {
+                    // A process that began at its turn is at work. One before this process may have failed or ended.
+                    if turn_of(due.task.day(), self.at) < self.created_at {
+                        let next = self.clock.now().plus_ms(LEASE_MS);
+                        self.failed.entry(place.clone()).or_insert_with(|| not_compared_yet(next));
+                    }
+                    LEASE_MS
+                }
                 TaskOutcome::Failed(why) => {
                     failures += 1;
                     self.failed.insert(place.clone(), why.clone());
@@ -235,8 +249,7 @@ impl Nights {
         let day = due.task.day();
         match self.store.claim_run(&self.claim(acquirer, due.task)).await {
             Ok(true) => {}
-            // Another node compares it. If that one dies, its claim is over by then.
-            Ok(false) => return TaskOutcome::Later(LEASE_MS),
+            Ok(false) => return TaskOutcome::Claimed,
             Err(error) => {
                 tracing::debug!(%acquirer, %day, %error, "a comparison could not be claimed");
                 return TaskOutcome::Later(AFTER_FAILURE_MS);
@@ -260,7 +273,10 @@ impl Nights {
                 TaskOutcome::Later(LEASE_MS)
             }
             Err(error) => {
-                tracing::warn!(%acquirer, %day, %error, "an acquirer's list could not be compared; this will be retried");
+                // Refunds have a list of their own, so an acquirer that is away fails twice.
+                let source = due.task.source(acquirer);
+                let source = source.as_str();
+                tracing::warn!(%acquirer, source, %day, %error, "an acquirer's list could not be compared; this will be retried");
                 TaskOutcome::Failed(error.to_string())
             }
         }
@@ -330,6 +346,13 @@ impl Nights {
         let next = last_day(now, self.at).succ_opt().unwrap_or(NaiveDate::MAX);
         turn_of(next, self.at)
     }
+}
+
+/// Returns the state of a task that another process claimed before this one started.
+fn not_compared_yet(next: Timestamp) -> String {
+    format!(
+        "not compared yet: an earlier try failed, was interrupted or is under way; the next one is at {next}"
+    )
 }
 
 fn count_line(stored: &StoredLine, outcome: &mut Outcome) {
