@@ -81,7 +81,11 @@ async fn examine(settings: Settings) -> Vec<Finding> {
             findings.push(checks::proxy(&config));
             findings.push(checks::open_files(open_files::most()));
             let running = running::ask(config.ops_listen).await;
-            findings.extend(running.as_ref().map(RunningService::finding));
+            let (running, finding) = match running {
+                Ok(running) => (Some(running), None),
+                Err(finding) => (None, finding),
+            };
+            findings.extend(running.as_ref().map(RunningService::finding).or(finding));
             findings.extend(stored(&config, running.as_ref()).await);
             findings.extend(store_clock::compare(&config.store).await);
         }

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::env;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process;
 use std::time::UNIX_EPOCH;
 
 use quita_domain::access::ApiKey;
@@ -158,7 +162,29 @@ pub(super) fn store_is_missing(url: &StoreUrl, running: Option<&RunningService>)
     if let Some(service) = running {
         return service.store_is_gone(&url.to_string());
     }
+    if let StoreUrl::Embedded(path) = &url
+        && let Err((folder, error)) = can_be_created(path)
+    {
+        let text = format!(
+            "{url} does not exist, and can't be created: nothing can be written to {}: {error}",
+            folder.display()
+        );
+        let mend = "correct the option store, or let the service's user write to this folder";
+        return Finding::fail("store", text, mend);
+    }
     Finding::warn("store", format!("{url} does not exist yet"), "`quita serve` creates it")
+}
+
+/// Tries a write into the folder of a file, or the nearest one above it that exists. Leaves nothing behind.
+fn can_be_created(path: &Path) -> Result<(), (PathBuf, io::Error)> {
+    let above = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+    // A file among the ancestors exists too, and refuses the write.
+    let Some(folder) = above.into_iter().find(|folder| folder.symlink_metadata().is_ok()) else {
+        return Ok(());
+    };
+    let trial = folder.join(format!(".quita-doctor-{}", process::id()));
+    let tried = File::create_new(&trial).and_then(|_| fs::remove_file(&trial));
+    tried.map_err(|error| (folder.to_owned(), error))
 }
 
 /// Reports whether the store accepts writes, in the words of the service's health.
@@ -307,7 +333,7 @@ pub(super) async fn webhook_secrets(
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, Permissions};
+    use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
 
     use super::super::finding::Level;
@@ -321,6 +347,27 @@ mod tests {
 
     fn levels(findings: &[Finding]) -> Vec<Level> {
         findings.iter().map(|finding| finding.level).collect()
+    }
+
+    #[test]
+    fn a_store_that_nobody_can_create_fails_and_names_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let of = |path: &Path| StoreUrl::Embedded(path.to_owned());
+        let below_a_file = store_is_missing(&of(&file.join("quita.db")), None);
+        assert_eq!(below_a_file.level, Level::Fail);
+        let words = format!("nothing can be written to {}: ", file.display());
+        assert!(below_a_file.text.contains(&words), "{below_a_file}");
+        // Nobody writes there, whatever user runs this test.
+        let read_only = store_is_missing(&of(Path::new("/proc/quita/quita.db")), None);
+        assert_eq!(read_only.level, Level::Fail);
+        assert!(read_only.text.contains("nothing can be written to /proc: "), "{read_only}");
+        let possible = store_is_missing(&of(&folder.path().join("new/deeper/quita.db")), None);
+        assert_eq!(possible.level, Level::Warn, "{possible}");
+        let left: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["file"], "nothing is left behind");
     }
 
     #[test]

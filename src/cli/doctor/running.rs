@@ -54,26 +54,31 @@ struct Check {
     message: Option<String>,
 }
 
-/// Queries the readiness of the service at this address. `None` if nobody listens there, or another program does.
-pub(super) async fn ask(ops_listen: SocketAddr) -> Option<RunningService> {
+/// Queries the readiness of the service at this address. Returns a warning if nobody answers there, or another program
+/// does; no finding if no port is known.
+pub(super) async fn ask(ops_listen: SocketAddr) -> Result<RunningService, Option<Finding>> {
     if ops_listen.port() == 0 {
-        return None;
+        return Err(None);
     }
     let address = reachable(ops_listen);
-    timeout(CONNECTED_WITHIN, TcpStream::connect(address)).await.ok()?.ok()?;
     let url = format!("http://{address}");
+    if !matches!(timeout(CONNECTED_WITHIN, TcpStream::connect(address)).await, Ok(Ok(_))) {
+        return Err(Some(not_running(&url)));
+    }
     let request = client().get(format!("{url}/health/ready")).timeout(TIME_OUT);
     let mut answer = match request.send().await {
         Ok(answer) => answer,
         Err(SendRequestError::Timeout) => {
-            return Some(RunningService { url, readiness: None, audit_end: None });
+            return Ok(RunningService { url, readiness: None, audit_end: None });
         }
-        Err(_) => return None,
+        Err(_) => return Err(Some(another_program(&url))),
     };
-    let body = answer.body().limit(MAX_BYTES).await.ok()?;
-    let readiness = serde_json::from_slice(&body).ok()?;
+    let body = answer.body().limit(MAX_BYTES).await;
+    let Some(readiness) = body.ok().and_then(|body| serde_json::from_slice(&body).ok()) else {
+        return Err(Some(another_program(&url)));
+    };
     let audit_end = audit_end(&url).await;
-    Some(RunningService { url, readiness: Some(readiness), audit_end })
+    Ok(RunningService { url, readiness: Some(readiness), audit_end })
 }
 
 /// Reads the end of the audit log from the metrics of the service at this URL.
@@ -81,6 +86,16 @@ async fn audit_end(url: &str) -> Option<ShownEnd> {
     let request = client().get(format!("{url}/metrics")).timeout(TIME_OUT);
     let body = request.send().await.ok()?.body().limit(MAX_METRICS_BYTES).await.ok()?;
     ShownEnd::of_metrics(std::str::from_utf8(&body).ok()?)
+}
+
+fn not_running(url: &str) -> Finding {
+    let text = format!("nothing answers at {url}: the service is not running here");
+    Finding::warn(SUBJECT, text, "start it with `quita serve`, unless it is stopped on purpose")
+}
+
+fn another_program(url: &str) -> Finding {
+    let text = format!("what answers at {url} is not this service");
+    Finding::warn(SUBJECT, text, "stop the other program, or correct the option ops-listen")
 }
 
 /// Returns the address at which this machine reaches a listener on all addresses.
@@ -149,12 +164,15 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn an_address_at_which_nobody_listens_is_no_finding() {
+    async fn an_address_at_which_nobody_listens_is_worth_a_warning() {
         let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = socket.local_addr().unwrap();
         drop(socket);
-        assert!(ask(address).await.is_none());
-        assert!(ask("127.0.0.1:0".parse().unwrap()).await.is_none(), "no port is known");
+        let found = ask(address).await.unwrap_err().unwrap();
+        assert_eq!((found.level, found.subject), (Level::Warn, "service"));
+        let text = format!("nothing answers at http://{address}: the service is not running here");
+        assert_eq!(found.text, text);
+        assert!(ask("127.0.0.1:0".parse().unwrap()).await.unwrap_err().is_none(), "no port is known");
     }
 
     #[actix_web::test]
