@@ -61,6 +61,9 @@ pub enum StoreTrouble {
     Broken,
 }
 
+/// Reason of a call that its caller gave up.
+const NO_ANSWER: &str = "it did not answer in time";
+
 impl StoreTrouble {
     /// Every trouble.
     pub const ALL: [Self; 4] = [Self::Silent, Self::ReadOnly, Self::Full, Self::Broken];
@@ -307,6 +310,11 @@ impl StoreState {
                 }
                 inner.away = Some((gone_at, away));
             }
+            (Some(trouble), Some((gone_at, away))) if is_vague(&away.why) && !is_vague(why) => {
+                let away = StoreAway { trouble, why: why.into(), ..away };
+                tracing::warn!(error = why, "the reason why the store is unavailable is known now");
+                inner.away = Some((gone_at, away));
+            }
             (Some(trouble), Some((gone_at, away))) => {
                 inner.away = Some((gone_at, StoreAway { trouble, ..away }));
             }
@@ -346,6 +354,12 @@ fn log(StoreAway { since, trouble, why }: &StoreAway) {
     }
 }
 
+/// Returns true for a reason that says only that no answer came. A driver that looks for a server learns the cause, such
+/// as a refused connection, after the callers have given up.
+fn is_vague(why: &str) -> bool {
+    why.is_empty() || why.ends_with(NO_ANSWER)
+}
+
 pub(super) const fn is_broken(error: &StoreError) -> bool {
     matches!(error, StoreError::Broken(_))
 }
@@ -375,7 +389,7 @@ impl Drop for Watched<'_> {
     /// Records a call that its caller gave up. It counts as a failure only if it had its full time.
     fn drop(&mut self) {
         if !self.is_over && self.began.elapsed() >= GRACE {
-            let error = StoreError::Unavailable("it did not answer in time".into());
+            let error = StoreError::Unavailable(NO_ANSWER.into());
             self.state.failed(self.kind, 1, self.began, &error);
         }
     }
@@ -411,6 +425,25 @@ mod tests {
 
     async fn answers(state: &StoreState, kind: StoreCall) {
         state.watch(kind, async { Ok(()) }).await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_better_reason_replaces_that_no_answer_came_and_is_kept() {
+        let state = state();
+        let give_up = async || {
+            let call = state.watch::<()>(StoreCall::Probe, pending());
+            timeout(GRACE, call).await.unwrap_err();
+        };
+        let why = || state.away().unwrap().why.to_string();
+        give_up().await;
+        assert!(why().ends_with(NO_ANSWER), "{}", why());
+        let since = state.away().unwrap().since;
+        let refused = async { Err(StoreError::Unavailable("127.0.0.1:1: Connection refused".into())) };
+        state.watch::<()>(StoreCall::Read, refused).await.unwrap_err();
+        assert!(why().ends_with("Connection refused"), "{}", why());
+        give_up().await;
+        assert!(why().ends_with("Connection refused"), "{}", why());
+        assert_eq!(state.away().unwrap().since, since);
     }
 
     fn trouble(state: &StoreState) -> Option<StoreTrouble> {
