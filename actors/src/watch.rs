@@ -9,3 +9,4 @@ pub(crate) mod sample;
 pub(crate) mod sampler;
 pub(crate) mod samples;
 pub(crate) mod tally;
+pub(crate) mod webhook_turns;

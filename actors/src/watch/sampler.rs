@@ -16,6 +16,7 @@ use crate::store::state::StoreState;
 use crate::watch::meter::Meter;
 use crate::watch::reading::Reading;
 use crate::watch::samples::Samples;
+use crate::watch::webhook_turns::WebhookTurns;
 
 /// Dependencies of the sampler.
 pub(crate) struct SamplerParts {
@@ -30,12 +31,13 @@ pub(crate) struct SamplerParts {
 /// Reads the meters.
 pub(crate) struct SamplerActor {
     parts: Arc<SamplerParts>,
+    webhooks: WebhookTurns,
     _alive: Alive,
 }
 
 impl SamplerActor {
-    pub(crate) const fn new(parts: Arc<SamplerParts>, alive: Alive) -> Self {
-        Self { parts, _alive: alive }
+    pub(crate) fn new(parts: Arc<SamplerParts>, alive: Alive) -> Self {
+        Self { parts, webhooks: WebhookTurns::default(), _alive: alive }
     }
 
     fn read(&mut self, _: &mut Context<Self>) {
@@ -45,6 +47,9 @@ impl SamplerActor {
         parts.samples.add(Reading::take(&parts.meter, parts.store_state.away(), now));
         let failing_since = parts.samples.follow().borrow().webhooks_failing_since();
         parts.meter.webhooks_failing.set(i64::from(failing_since.is_some()));
+        if let Some(turn) = self.webhooks.note(failing_since, now) {
+            turn.tell(parts.meter.webhook_backlog.get());
+        }
     }
 }
 
