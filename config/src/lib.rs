@@ -256,6 +256,13 @@ impl Config {
             warnings: Vec::new(),
             written,
         };
+        if safety::are_one_address(config.listen, config.ops_listen) {
+            let message = format!(
+                "it is {}, and listen is {}: they must differ, because each has its own port",
+                config.ops_listen, config.listen
+            );
+            settings.refuse("ops-listen", message);
+        }
         config.secret_files = secret_files(&mut settings, &config.store);
         let beside = safety::problems_beside(settings.problems(), &config);
         settings.finish().map_err(|ConfigError(refused)| ConfigError([refused, beside].concat()))?;

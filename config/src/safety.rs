@@ -49,6 +49,13 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
     problems
 }
 
+/// Returns true if two listeners can't have these addresses at once.
+pub(super) fn are_one_address(one: SocketAddr, other: SocketAddr) -> bool {
+    let overlap = one.ip().is_unspecified() || other.ip().is_unspecified() || one.ip() == other.ip();
+    // Port 0 is any free port.
+    one.port() != 0 && one.port() == other.port() && one.is_ipv4() == other.is_ipv4() && overlap
+}
+
 /// Options that decide if a setting is safe.
 const DECIDING: [&str; 2] = ["environment", CONFIG_FILE.name];
 

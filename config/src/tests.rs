@@ -544,3 +544,22 @@ fn an_option_set_twice_in_the_file_is_refused() {
     let messages = refusals(load(&[], &[], Some("rate-limit = 1\nrate_limit = 2\n")));
     assert!(messages[0].starts_with("rate-limit: it is set twice"), "{messages:?}");
 }
+
+#[test]
+fn both_listeners_at_one_address_are_refused_and_both_are_named() {
+    for (listen, ops_listen, is_refused) in [
+        ("127.0.0.1:7000", "127.0.0.1:7000", true),
+        ("0.0.0.0:7000", "127.0.0.1:7000", true),
+        ("[::1]:7000", "[::]:7000", true),
+        ("127.0.0.1:7000", "127.0.0.2:7000", false),
+        ("127.0.0.1:7000", "127.0.0.1:7001", false),
+        ("127.0.0.1:0", "127.0.0.1:0", false),
+    ] {
+        let loaded = load(&[("listen", listen), ("ops-listen", ops_listen)], &[], None);
+        assert_eq!(loaded.is_err(), is_refused, "{listen} {ops_listen}");
+        if let Err(error) = loaded {
+            let text = format!("it is {ops_listen}, and listen is {listen}: they must differ");
+            assert!(error.to_string().contains(&text), "{error}");
+        }
+    }
+}
