@@ -53,7 +53,7 @@ impl Language {
             Progress::Taken => self.pick("recebido, sendo registrado", "received, being registered"),
             Progress::Ended(ChargeEnd::Known) => self.pick("aceitou", "accepted"),
             Progress::Ended(ChargeEnd::Declined) => self.pick("recusou", "declined"),
-            Progress::Ended(ChargeEnd::NotDelivered) => self.pick("não recebeu", "could not be reached"),
+            Progress::Ended(ChargeEnd::NotDelivered) => self.pick("não recebeu", "took no charge"),
         }
     }
 
