@@ -30,7 +30,7 @@ use quita_ports::{Clock, WebhookSender, WholeStore};
 use quita_services::secret_keys::Strongbox;
 
 use crate::acquirers::Link;
-use crate::jobs::{JobName, JobOutcome, Rhythm};
+use crate::jobs::{JobName, JobOutcome, Pass, Rhythm};
 use by_mail::ByMail;
 use by_webhook::ByWebhook;
 use metrics::MessageMetrics;
@@ -45,6 +45,10 @@ pub(crate) const MESSAGES: Rhythm =
     Rhythm { name: JobName::Messages, every: Duration::from_secs(60), first_after: Duration::from_secs(30) };
 /// Age from which an outage is reported: most outages are shorter.
 const LASTS_MS: u64 = 60_000;
+/// Time without a heartbeat after which every node has noticed that another one is lost.
+const LOST_NODE_IS_SEEN_AFTER: Duration = Duration::from_secs(66);
+/// Time added to the wait for a trouble that has nearly lasted long enough.
+const A_MOMENT: Duration = Duration::from_millis(200);
 
 /// Runner that collects news and sends it.
 pub(crate) struct MessageRunner {
@@ -99,7 +103,19 @@ impl MessageRunner {
     }
 
     /// Sends unreported news. Fails as long as the mail server has not accepted the last e-mail.
-    pub(crate) async fn pass(&mut self) -> JobOutcome {
+    pub(crate) async fn pass(&mut self) -> Pass {
+        let outcome = self.pass_once().await;
+        let away = self.service.payments.store_away();
+        let now = self.notifier.begin_round().now;
+        let nodes = self.service.operators.nodes();
+        let silent_s = nodes.iter().filter_map(|view| view.silent_s.filter(|_| view.is_silent())).max();
+        match brought_forward(away.map(|away| now.ms_since(away.since)), silent_s) {
+            Some(wait) => Pass::again_in(outcome, wait),
+            None => outcome.into(),
+        }
+    }
+
+    async fn pass_once(&mut self) -> JobOutcome {
         let round = self.notifier.begin_round();
         if let Some(away) = self.service.payments.store_away() {
             if round.now.ms_since(away.since) >= LASTS_MS {
@@ -129,6 +145,20 @@ impl MessageRunner {
         });
         to_operators.and(to_owners).and(by_mail)
     }
+}
+
+/// Returns the time until a trouble that has begun is due to be reported, if that is before the next round. Otherwise a
+/// trouble of less than two minutes may end between two rounds.
+fn brought_forward(away_ms: Option<u64>, silent_s: Option<u64>) -> Option<Duration> {
+    let store = away_ms.and_then(|away_ms| LASTS_MS.checked_sub(away_ms)).map(Duration::from_millis);
+    let node = silent_s.map(|silent_s| {
+        let left = LOST_NODE_IS_SEEN_AFTER.saturating_sub(Duration::from_secs(silent_s));
+        // Not more often than nodes are looked at.
+        left.max(Duration::from_secs(5))
+    });
+    let soonest = store.into_iter().chain(node).min()?;
+    // A moment later, so that the trouble has certainly lasted long enough.
+    Some((soonest + A_MOMENT).min(MESSAGES.every))
 }
 
 /// Reports news about the service to operators, and remembers those operators in case of an outage of the store.

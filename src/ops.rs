@@ -5,6 +5,7 @@ mod known_hosts;
 #[cfg(target_os = "linux")]
 pub(crate) mod process_metrics;
 
+use std::collections::BTreeMap;
 use std::io;
 
 use actix_web::body::BoxBody;
@@ -15,9 +16,11 @@ use actix_web::{App, HttpRequest, HttpResponse};
 use prometheus::{Encoder, Registry, TextEncoder};
 use quita_actors::Payments;
 use quita_domain::exception::Exception;
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::DiscrepancyKind;
 use serde::Serialize;
 
-use crate::console::operator::{self, OperatorConsole};
+use crate::console::operator::{self, OperatorConsole, PresentState};
 use crate::http::{
     Answer, ApiError, Mount, check_host, identified, reading, refuse_query, refused_or, with_head_as_get,
 };
@@ -86,6 +89,12 @@ struct ExceptionView<'a> {
     detail: &'a str,
     advice: &'a str,
     reported_at: String,
+    /// Present status of the payment, for an unknown outcome.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payment_status: Option<&'static str>,
+    /// True if no outcome of the payment is unknown any more, for an unknown outcome.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    settled_by_itself: Option<bool>,
 }
 
 impl<'a> From<&'a Exception> for ExceptionView<'a> {
@@ -98,6 +107,21 @@ impl<'a> From<&'a Exception> for ExceptionView<'a> {
             detail: &exception.detail,
             advice: &exception.advice,
             reported_at: exception.reported_at.to_string(),
+            payment_status: None,
+            settled_by_itself: None,
+        }
+    }
+}
+
+impl<'a> ExceptionView<'a> {
+    /// Creates the view, with the present state of a payment whose outcome was reported as unknown.
+    fn at_present(exception: &'a Exception, present: &BTreeMap<TransactionId, PresentState>) -> Self {
+        let is_unknown = exception.kind == DiscrepancyKind::UnknownOutcome.as_str();
+        let state = exception.transaction_id.and_then(|id| present.get(&id)).filter(|_| is_unknown);
+        Self {
+            payment_status: state.map(|state| state.status.as_str()),
+            settled_by_itself: state.map(|state| state.is_settled),
+            ..Self::from(exception)
         }
     }
 }
@@ -110,5 +134,7 @@ async fn exceptions(console: Data<OperatorConsole>, request: HttpRequest) -> Res
     }
     refuse_query(&request)?;
     let found = console.operators.exceptions(EXCEPTIONS).await?;
-    Ok(HttpResponse::Ok().json(Exceptions { data: found.iter().map(ExceptionView::from).collect() }))
+    let present = console.present(&found).await;
+    let view = |exception| ExceptionView::at_present(exception, &present);
+    Ok(HttpResponse::Ok().json(Exceptions { data: found.iter().map(view).collect() }))
 }

@@ -19,6 +19,7 @@ mod operators;
 mod payments;
 mod system;
 
+pub use acquirers::method_outages::MethodOutage;
 pub use acquirers::missing_routes::RouteKey;
 pub use acquirers::notices::NoticeDenied;
 pub use acquirers::route_view::{

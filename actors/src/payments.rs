@@ -19,6 +19,7 @@ use quita_ports::{Clock, Ids, Listed, NoticeHead, NoticeSink, RawNotice, SinkErr
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::acquirers::inbox_sink::InboxSink;
+use crate::acquirers::method_outages::MethodOutage;
 use crate::acquirers::missing_routes::RouteKey;
 use crate::acquirers::notices::{NoticeDenied, Notices};
 use crate::acquirers::route_view::RouteHealth;
@@ -306,6 +307,11 @@ impl Payments {
     /// Returns the health of every route.
     pub fn acquirers(&self) -> Vec<RouteHealth> {
         self.system.route_health()
+    }
+
+    /// Returns the methods that no acquirer can take, because every open one is failing.
+    pub fn method_outages(&self) -> Vec<MethodOutage> {
+        self.system.method_outages()
     }
 
     /// Returns reads of the store that fail while it otherwise answers.

@@ -18,6 +18,7 @@ mod nodes;
 mod operations;
 mod overview;
 mod people;
+mod present;
 mod recent;
 mod reconciliation;
 mod routes;
@@ -47,6 +48,7 @@ use quita_services::audit::Audit;
 use quita_services::people::{People, SetupPassword};
 use quita_services::refused_requests::RefusedRequests;
 
+pub(crate) use present::PresentState;
 pub(crate) use routes::configure;
 pub(crate) use words::kind as exception_kind;
 

@@ -312,3 +312,20 @@ async fn an_operator_hears_of_a_further_failing_acquirer_before_the_next_digest(
     office.pass(60_000);
     assert_eq!(mails(&[Method::CreditCard]).await, 1);
 }
+
+#[test]
+fn the_next_round_comes_as_soon_as_a_trouble_has_lasted_for_a_minute() {
+    let ms = |ms| Some(Duration::from_millis(ms));
+    for (away_ms, silent_s, expected) in [
+        (None, None, None),
+        (Some(0), None, ms(60_000)),
+        (Some(1_000), None, ms(59_200)),
+        (Some(59_999), None, ms(201)),
+        (Some(60_001), None, None),
+        (None, Some(15), ms(51_200)),
+        (None, Some(60), ms(6_200)),
+        (Some(50_000), Some(20), ms(10_200)),
+    ] {
+        assert_eq!(brought_forward(away_ms, silent_s), expected, "{away_ms:?} {silent_s:?}");
+    }
+}

@@ -7,7 +7,7 @@ use actix_web::web::Data;
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use prometheus::{IntGauge, Registry};
-use quita_actors::{Payments, Readiness, RouteState, StoreAway, StoreTrouble};
+use quita_actors::{MethodOutage, Payments, Readiness, RouteState, StoreAway, StoreTrouble};
 use serde::Serialize;
 use tokio::time::timeout;
 
@@ -48,6 +48,16 @@ struct Checks {
     acquirers: Vec<AcquirerCheck>,
     /// Failing acquirers, as `NAME METHOD`. Payments are accepted as long as any acquirer accepts them.
     failing: Vec<String>,
+    /// Methods that no acquirer can take, because every open one is failing. They do not decide about readiness: a
+    /// restart or another node would not help.
+    unable: Vec<UnableMethod>,
+}
+
+#[derive(Serialize)]
+struct UnableMethod {
+    method: &'static str,
+    mode: &'static str,
+    since: String,
 }
 
 #[derive(Serialize)]
@@ -103,8 +113,15 @@ pub(super) async fn ready(payments: Data<Payments>, console: Data<OperatorConsol
         failing_since: route.failing_since.map(|since| since.to_string()),
         error: route.error,
     });
-    let checks =
-        Checks { store, mailboxes, routes: open_routes, clock, acquirers: acquirers.collect(), failing };
+    let acquirers = acquirers.collect();
+    let outages = payments.method_outages().into_iter();
+    let unable = outages.map(|MethodOutage { mode, method, since }| UnableMethod {
+        method: method.label(),
+        mode: mode.as_str(),
+        since: since.to_string(),
+    });
+    let unable = unable.collect();
+    let checks = Checks { store, mailboxes, routes: open_routes, clock, acquirers, failing, unable };
     let mut response = if is_ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
     let status = if is_ready { "ready" } else { "not_ready" };
     let BuildInfo { version, commit, stored_form } = build_info();

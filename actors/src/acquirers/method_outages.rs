@@ -24,6 +24,17 @@ pub(crate) enum Ability {
     },
 }
 
+/// Method that no acquirer can take, because every open one is failing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MethodOutage {
+    /// Mode of the payments.
+    pub mode: Mode,
+    /// Method of the payments.
+    pub method: Method,
+    /// Time since which no acquirer can take it.
+    pub since: Timestamp,
+}
+
 /// Change of a method's outage, to be logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum OutageChange {
@@ -67,6 +78,17 @@ impl MethodOutages {
         started.insert(method, since);
         Some(OutageChange::Begins { failing })
     }
+
+    /// Returns the outages that have not ended.
+    pub(crate) fn current(&self) -> Vec<MethodOutage> {
+        let started = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let outage = |((mode, method), since): (&(Mode, Method), &Timestamp)| MethodOutage {
+            mode: *mode,
+            method: *method,
+            since: *since,
+        };
+        started.iter().map(outage).collect()
+    }
 }
 
 impl Ability {
@@ -109,7 +131,7 @@ impl OutageChange {
 
 /// Consequence of an outage, and the place that says what to do.
 const UNTIL_ONE_ANSWERS: &str = "Until a call succeeds, new payments are declined with no_acquirer_available, or \
-    stay initial while their outcome is unknown: see QuitaAcquirerDown in docs/ops/RUNBOOK.md";
+    stay initial while their outcome is unknown: see QuitaMethodUnable in docs/ops/RUNBOOK.md";
 
 const fn in_words(method: Method) -> &'static str {
     match method {
@@ -157,8 +179,11 @@ mod tests {
         assert_eq!(note(&outages, failing(1), Ability::Able, 2), None, "the other one takes payments");
         assert_eq!(note(&outages, failing(1), failing(5), 6), begins(&["a", "b"]));
         assert_eq!(note(&outages, failing(1), failing(5), 7), None, "it was told");
+        let (mode, method) = PIX;
+        assert_eq!(outages.current(), [MethodOutage { mode, method, since: at(5) }]);
         let ended = Some(OutageChange::Ends { after_ms: 60_000 });
         assert_eq!(note(&outages, failing(1), Ability::Able, 65), ended, "since the second one failed");
+        assert_eq!(outages.current(), []);
         assert_eq!(note(&outages, Ability::Able, Ability::Able, 66), None);
         assert_eq!(note(&outages, failing(70), failing(70), 71), begins(&["a", "b"]), "another one");
     }

@@ -22,7 +22,7 @@ use crate::acquirers::approvals::{self, ApprovalWindows};
 use crate::acquirers::call_outcome::CallOutcome;
 use crate::acquirers::costs::{CostRuns, DIFFERENT_IN_A_ROW};
 use crate::acquirers::health::Health;
-use crate::acquirers::method_outages::MethodOutages;
+use crate::acquirers::method_outages::{MethodOutage, MethodOutages};
 use crate::acquirers::our_numbers::OurNumbers;
 use crate::acquirers::pace::Pace;
 use crate::acquirers::route_view::{RouteApprovals, RouteHealth, RouteView};
@@ -303,6 +303,11 @@ impl Routes {
             }
         }
         self.tell_outages(now);
+    }
+
+    /// Returns the methods that no acquirer can take, as last logged.
+    pub(crate) fn outages(&self) -> Vec<MethodOutage> {
+        self.outages.current()
     }
 
     /// Logs each method that no acquirer can take any more since the last look, and each that one can take again.

@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use crate::acquirers::directives::RouteDirectives;
 use crate::acquirers::inquiry_clock::InquiryClock;
+use crate::acquirers::method_outages::MethodOutage;
 use crate::acquirers::missing_routes::MissingRoutes;
 use crate::acquirers::route_view::RouteHealth;
 use crate::acquirers::routing::Routes;
@@ -57,6 +58,11 @@ impl SystemParts {
     /// Returns the health of every route.
     pub(crate) fn route_health(&self) -> Vec<RouteHealth> {
         self.routes.get().map(|routes| routes.health(self.clock.now())).unwrap_or_default()
+    }
+
+    /// Returns the methods that no acquirer can take, as last logged.
+    pub(crate) fn method_outages(&self) -> Vec<MethodOutage> {
+        self.routes.get().map(|routes| routes.outages()).unwrap_or_default()
     }
 
     /// Returns the processes on this store as far as they are known now.

@@ -123,6 +123,11 @@ impl Heartbeats {
         changed_at.is_none_or(|at| time.read_at.saturating_duration_since(at) > time.seen_within)
     }
 
+    /// Returns the time since this node saw the other one's heartbeat change.
+    pub(crate) fn silent_for(&self, id: Uuid, now: Instant) -> Option<Duration> {
+        self.of.get(&id).map(|heartbeat| now.saturating_duration_since(heartbeat.changed_at))
+    }
+
     /// Returns true if the node's heartbeat looked old from the start, and has not changed since.
     pub(crate) fn is_awaited(&self, id: Uuid) -> bool {
         self.of.get(&id).is_some_and(|heartbeat| heartbeat.is_awaited)

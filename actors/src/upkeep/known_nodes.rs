@@ -16,6 +16,9 @@ use crate::limits::CAUSE_LENGTH;
 use crate::upkeep::heartbeats::{ClockNews, Heartbeats, ViewTime};
 use crate::upkeep::route_agreement::{RouteAgreement, RoutesNews};
 
+/// Time after which a node without a heartbeat counts as silent: three are missing.
+const SILENT_AFTER: Duration = Duration::from_secs(15);
+
 /// A process on this store, as operators see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeView {
@@ -25,6 +28,8 @@ pub struct NodeView {
     pub is_own: bool,
     /// State of the process.
     pub state: NodeState,
+    /// Seconds since its last heartbeat, if one is overdue: it counts as alive, but may be frozen or dead.
+    pub silent_s: Option<u64>,
     /// Difference of its clock from that of the viewing process, in seconds; positive if it is ahead. For the viewing
     /// process itself, the difference from the clock of the store's server. `None` while they agree within a few
     /// seconds, and while the difference is unknown.
@@ -58,6 +63,16 @@ impl NodeView {
     /// Returns true if it was not seen for a while, and never reported that it stopped.
     pub fn is_lost(&self) -> bool {
         self.state == NodeState::Lost
+    }
+
+    /// Returns true if it counts as alive, but its heartbeat is overdue.
+    pub fn is_silent(&self) -> bool {
+        self.state == NodeState::Alive && self.silent_s.is_some()
+    }
+
+    /// Returns the difference of its clock, while heartbeats show what its clock says.
+    pub fn shown_clock_ahead_s(&self) -> Option<i64> {
+        self.clock_ahead_s.filter(|_| self.state == NodeState::Alive && !self.is_silent())
     }
 }
 
@@ -178,10 +193,14 @@ impl KnownNodes {
         let inner = self.lock();
         let is_old = inner.noted_at.is_some_and(|noted_at| noted_at + longest_gap < now);
         let mut nodes = inner.nodes.clone();
+        for view in nodes.iter_mut().filter(|view| !view.is_own && view.state == NodeState::Alive) {
+            let silent_for = inner.heartbeats.silent_for(view.node.id, now);
+            view.silent_s = silent_for.filter(|time| *time >= SILENT_AFTER).map(|time| time.as_secs());
+        }
         drop(inner);
         if is_store_away || is_old {
             let are_doubtful = nodes.iter_mut().filter(|view| !view.is_own && !view.is_lost());
-            are_doubtful.for_each(|view| view.state = NodeState::Unknown);
+            are_doubtful.for_each(|view| (view.state, view.silent_s) = (NodeState::Unknown, None));
         }
         nodes
     }
@@ -211,7 +230,7 @@ impl KnownNodes {
             let is_own = node.id == own;
             let clock_ahead_s =
                 if is_own { heartbeats.own_clock_ahead_s() } else { heartbeats.clock_ahead_s(node.id) };
-            NodeView { is_own, state, clock_ahead_s, node: Node { seen_at, ..node } }
+            NodeView { is_own, state, silent_s: None, clock_ahead_s, node: Node { seen_at, ..node } }
         };
         let nodes: Vec<_> = stored.into_iter().map(view).collect();
         // A node of unknown state may be alive. Confirmations may wait for long only if certainly no other node is
@@ -394,6 +413,25 @@ mod tests {
         here.known.forget(Uuid::from_u128(2));
         assert_eq!(here.note(185_000, &[(OWN, 185_000)]), (vec![], vec![]));
         assert_eq!(here.known.all().len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_node_without_a_heartbeat_for_fifteen_seconds_is_silent_until_it_beats_or_is_lost() {
+        let here = Here::new();
+        let silent_s = |now_ms| {
+            let nodes = here.known.known(here.at(now_ms), Duration::from_secs(15), false);
+            let other = nodes.iter().find(|view| !view.is_own).unwrap();
+            assert_eq!(other.is_silent(), other.silent_s.is_some());
+            other.silent_s
+        };
+        here.watch(0, 30_000, |now_ms| now_ms.min(20_000));
+        assert_eq!(silent_s(34_999), None);
+        here.watch(35_000, 60_000, |_| 20_000);
+        assert_eq!(silent_s(60_500), Some(40));
+        here.watch(65_000, 65_000, |_| 65_000);
+        assert_eq!(silent_s(66_000), None, "it beats again");
+        here.watch(70_000, 130_000, |_| 65_000);
+        assert_eq!((here.lost(), silent_s(130_000)), (vec![2], None), "it is lost");
     }
 
     #[tokio::test(start_paused = true)]

@@ -5,15 +5,18 @@ use std::sync::Arc;
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use prometheus::{IntGauge, IntGaugeVec, Opts, Registry};
+use quita_domain::identity::Mode;
+use quita_domain::method::Method;
 
 use crate::acquirers::route_view::RouteState;
 use crate::system::parts::SystemParts;
-use crate::upkeep::known_nodes::NodeState;
+use crate::upkeep::known_nodes::{NodeState, NodeView};
 
 /// Metrics that are computed at each scrape.
 pub(crate) struct AtScrape {
     system: Arc<SystemParts>,
     route_states: IntGaugeVec,
+    unable_methods: IntGaugeVec,
     missing_routes: IntGaugeVec,
     accounts: IntGaugeVec,
     reads_failing: IntGauge,
@@ -30,6 +33,10 @@ impl AtScrape {
     /// Fails if another metric has the name of one.
     pub(crate) fn register(system: Arc<SystemParts>, registry: &Registry) -> Result<(), prometheus::Error> {
         let states = Opts::new("quita_route_state", "1 for the current state of a route, 0 for the others");
+        let unable = Opts::new(
+            "quita_method_unable",
+            "1 for a method that no acquirer can take because every open one is failing, 0 otherwise",
+        );
         let missing = Opts::new(
             "quita_route_missing",
             "1 for a route that open payments need but that is not configured",
@@ -41,6 +48,7 @@ impl AtScrape {
         let metrics = Self {
             system,
             accounts: IntGaugeVec::new(accounts, &["version"])?,
+            unable_methods: IntGaugeVec::new(unable, &["mode", "method"])?,
             missing_routes: IntGaugeVec::new(missing, &["acquirer", "method"])?,
             reads_failing: IntGauge::new(
                 "quita_store_reads_failing",
@@ -76,6 +84,17 @@ impl AtScrape {
         }
     }
 
+    fn read_unable_methods(&self) {
+        let outages = self.system.method_outages();
+        for mode in [Mode::Test, Mode::Live] {
+            for method in Method::ALL {
+                let is_unable = outages.iter().any(|outage| (outage.mode, outage.method) == (mode, method));
+                let labels = [mode.as_str(), method.label()];
+                self.unable_methods.with_label_values(&labels).set(i64::from(is_unable));
+            }
+        }
+    }
+
     fn read_missing_routes(&self) {
         // A route that is no longer configured has no series at all, not even zero.
         self.missing_routes.reset();
@@ -95,8 +114,8 @@ impl AtScrape {
         }
     }
 
-    const fn gauges_of_routes(&self) -> [&IntGaugeVec; 3] {
-        [&self.route_states, &self.missing_routes, &self.accounts]
+    const fn gauges_of_routes(&self) -> [&IntGaugeVec; 4] {
+        [&self.route_states, &self.unable_methods, &self.missing_routes, &self.accounts]
     }
 
     const fn gauges_of_nodes(&self) -> [&IntGauge; 5] {
@@ -113,8 +132,7 @@ impl AtScrape {
             let count = nodes.iter().filter(|view| view.state == state).count();
             gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
         }
-        let alive = nodes.iter().filter(|view| view.state == NodeState::Alive);
-        let offsets = alive.filter_map(|view| view.clock_ahead_s);
+        let offsets = nodes.iter().filter_map(NodeView::shown_clock_ahead_s);
         self.clock_offset.set(offsets.max_by_key(|offset| offset.unsigned_abs()).unwrap_or(0));
     }
 }
@@ -132,6 +150,7 @@ impl Collector for AtScrape {
 
     fn collect(&self) -> Vec<MetricFamily> {
         self.read_routes();
+        self.read_unable_methods();
         self.read_missing_routes();
         self.read_accounts();
         self.reads_failing.set(i64::from(self.system.books.state.failing_reads().is_some()));

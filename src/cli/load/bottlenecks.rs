@@ -297,8 +297,8 @@ mod tests {
     fn findings(limits: Limits, change: impl FnOnce(&mut Pressure<'_>)) -> Vec<String> {
         let latencies = [latency(LatencyKind::Create, 10), latency(LatencyKind::Connection, 1)];
         let mut pressure = Pressure {
-            asked: Some(Rate::whole(100)),
-            reached: Rate::whole(99),
+            asked: Some(Rate::of(100, 1_000)),
+            reached: Rate::of(99, 1_000),
             missed: Rate::default(),
             failed_creates: 0,
             failed: Rate::default(),
@@ -354,7 +354,7 @@ mod tests {
             ..Limits::default()
         };
         let found = findings(limits, |pressure| {
-            pressure.reached = Rate::whole(60);
+            pressure.reached = Rate::of(60, 1_000);
             pressure.overloaded = 7;
         });
         assert_eq!(
@@ -375,8 +375,8 @@ mod tests {
             latency(LatencyKind::OwnDelay, 9),
         ];
         let pressure = Pressure {
-            asked: Some(Rate::whole(100)),
-            reached: Rate::whole(50),
+            asked: Some(Rate::of(100, 1_000)),
+            reached: Rate::of(50, 1_000),
             missed: Rate::default(),
             failed_creates: 0,
             failed: Rate::default(),
@@ -429,8 +429,8 @@ mod tests {
     fn a_service_that_went_away_was_not_saturated() {
         let found = |absence, missed| {
             findings(Limits { machine_busy_percent: Some(97), ..Limits::default() }, |pressure| {
-                pressure.reached = Rate::whole(30);
-                pressure.missed = Rate::whole(missed);
+                pressure.reached = Rate::of(30, 1_000);
+                pressure.missed = Rate::of(missed, 1_000);
                 pressure.absence = absence;
             })
         };
@@ -458,7 +458,7 @@ mod tests {
             let store_failures_by_kind = BTreeMap::from(kinds);
             let service = ServiceLoad { is_store_away, store_failures_by_kind, ..ServiceLoad::default() };
             let limits = Limits { service: Some(service), ..Limits::default() };
-            let found = findings(limits, |pressure| pressure.reached = Rate::whole(reached));
+            let found = findings(limits, |pressure| pressure.reached = Rate::of(reached, 1_000));
             assert_eq!(found[1], expected, "{found:?}");
         }
     }
@@ -467,12 +467,12 @@ mod tests {
     fn a_store_out_of_reach_is_named_though_no_metrics_are_known_and_is_no_saturation() {
         let busy = Limits { machine_busy_percent: Some(100), ..Limits::default() };
         let found = findings(busy, |pressure| {
-            pressure.reached = Rate::whole(24);
+            pressure.reached = Rate::of(24, 1_000);
             pressure.overloaded = 76;
             pressure.store_refusals =
                 Some(StoreRefusals { count: 76, creations: 76, from_ms: 3_000, until_ms: 13_000 });
             pressure.failed_creates = 76;
-            pressure.failed = Rate::whole(76);
+            pressure.failed = Rate::of(76, 1_000);
         });
         assert!(found[0].starts_with("76 of 100 creations failed or were refused"), "{found:?}");
         assert!(found[1].starts_with("the service's store was unavailable: 76 requests"), "{found:?}");
@@ -490,13 +490,13 @@ mod tests {
             (7, "saturated: 3 of 40 payments due per second were created"),
         ] {
             let found = findings(Limits::default(), |pressure| {
-                pressure.asked = Some(Rate::whole(40));
-                pressure.reached = Rate::whole(3);
+                pressure.asked = Some(Rate::of(40, 1_000));
+                pressure.reached = Rate::of(3, 1_000);
                 pressure.sent = 160;
                 pressure.store_refusals =
                     Some(StoreRefusals { count: failed, creations: failed, from_ms: 500, until_ms: 9_000 });
                 pressure.failed_creates = failed;
-                pressure.failed = Rate::whole(14);
+                pressure.failed = Rate::of(14, 1_000);
             });
             assert_eq!(found[0], expected, "{found:?}");
         }
@@ -505,7 +505,7 @@ mod tests {
     #[test]
     fn answers_that_nobody_expects_are_a_cause() {
         let found = findings(Limits::default(), |pressure| {
-            pressure.reached = Rate::whole(50);
+            pressure.reached = Rate::of(50, 1_000);
             pressure.unexpected = vec!["create 9 times 500".into(), "read 1 times 404".into()];
         });
         assert_eq!(
@@ -518,9 +518,9 @@ mod tests {
     fn creations_that_fail_are_no_saturation() {
         let limits = Limits { machine_busy_percent: Some(100), ..Limits::default() };
         let found = findings(limits, |pressure| {
-            pressure.reached = Rate::whole(70);
+            pressure.reached = Rate::of(70, 1_000);
             pressure.failed_creates = 30;
-            pressure.failed = Rate::whole(30);
+            pressure.failed = Rate::of(30, 1_000);
             pressure.unexpected = vec!["create 30 times 500".into()];
         });
         assert_eq!(
@@ -577,7 +577,7 @@ mod tests {
         ] {
             let found = findings(Limits::default(), |pressure| {
                 pressure.freezes = Some(Freezes { count, from_ms: 3_010, length_ms: 4_130 });
-                pressure.reached = Rate::whole(reached);
+                pressure.reached = Rate::of(reached, 1_000);
             });
             assert_eq!(found[1], expected, "{found:?}");
         }

@@ -20,11 +20,6 @@ impl Rate {
         Self { hundredths: count.saturating_mul(100_000) / in_ms.max(1) }
     }
 
-    /// Creates a rate from a whole number per second.
-    pub(super) const fn whole(per_second: u64) -> Self {
-        Self { hundredths: per_second.saturating_mul(100) }
-    }
-
     /// Returns the nearest whole number per second.
     pub(super) const fn rounded(self) -> u64 {
         self.hundredths.saturating_add(50) / 100
@@ -99,10 +94,11 @@ mod tests {
             assert_eq!(Rate::of(count, in_ms).to_string(), text);
         }
         assert_eq!(Rate::of(199, 2_000).rounded(), 100);
-        let json = [Rate::of(25, 35_000), Rate::whole(20)].map(|rate| serde_json::to_string(&rate).unwrap());
+        let json =
+            [Rate::of(25, 35_000), Rate::of(20, 1_000)].map(|rate| serde_json::to_string(&rate).unwrap());
         assert_eq!(json, ["0.71", "20.0"]);
-        assert!(Rate::of(19, 2_000).reaches(95, Rate::whole(10)));
-        assert!(!Rate::of(189, 20_000).reaches(95, Rate::whole(10)));
+        assert!(Rate::of(19, 2_000).reaches(95, Rate::of(10, 1_000)));
+        assert!(!Rate::of(189, 20_000).reaches(95, Rate::of(10, 1_000)));
     }
 
     #[test]

@@ -293,7 +293,7 @@ mod tests {
             payments: 1_000,
             judged,
             skipped: 0,
-            rate: Rate::whole(250),
+            rate: Rate::of(250, 1_000),
         };
         let judged = Threshold::parse(text).unwrap().judge(&facts);
         (judged.measured, judged.is_crossed)

@@ -6,7 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use askama::Template;
 use quita_acquirers::api_pix::RegistrationOutcome;
-use quita_actors::{RouteApprovals, RouteKey, RouteState, RouteView, Thousandths};
+use quita_actors::{MethodOutage, RouteApprovals, RouteKey, RouteState, RouteView, Thousandths};
 use quita_domain::audit::AuditAction;
 use quita_domain::control::RouteDirective;
 use quita_domain::identity::{AcquirerName, Mode};
@@ -45,6 +45,9 @@ struct AcquirersBody {
     routes: Vec<RouteView>,
     /// Routes that open payments need but that are not configured.
     missing_routes: Vec<RouteKey>,
+    /// Methods that no acquirer can take, because every open one is failing.
+    outages: Vec<MethodOutage>,
+    now: Timestamp,
 }
 
 impl AcquirersBody {
@@ -65,6 +68,14 @@ impl AcquirersBody {
             RegistrationOutcome::Foreign(host) => Some(texts.callbacks_foreign.replace("{host}", host)),
             RegistrationOutcome::Failed(why) => Some(texts.callbacks_failed.replace("{why}", why)),
         }
+    }
+
+    fn is_over(&self, until: &Timestamp) -> bool {
+        *until <= self.now
+    }
+
+    fn unable(&self, outage: &MethodOutage) -> String {
+        words::unable(outage, self.language)
     }
 
     fn state(&self, state: &RouteState) -> &'static str {
@@ -150,7 +161,9 @@ fn body(console: &OperatorConsole, language: Language, may_direct: bool) -> Resu
     let links = console.links.iter().filter_map(|link| link.state()).collect();
     let missing_routes = console.payments.missing_routes();
     let texts = OperatorTexts::of(language);
-    Ok(AcquirersBody { texts, language, may_direct, links, routes, missing_routes }.render()?)
+    let outages = console.payments.method_outages();
+    let now = console.clock.now();
+    Ok(AcquirersBody { texts, language, may_direct, links, routes, missing_routes, outages, now }.render()?)
 }
 
 /// Handles `GET /acquirers/stream`.
@@ -263,4 +276,45 @@ pub(super) async fn act(
     console.audit.note(&visitor.initiator(), draft).await;
     tracing::warn!(acquirer = %acquirer, method = route.method.label(), directive = directive.as_str(), "a directive for an acquirer was changed");
     Ok(see_other(OperatorSection::Acquirers.path()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_that_has_ended_is_red_with_what_to_do_and_an_outage_of_a_method_is_named() {
+        let end = Timestamp::from_millis(1_000_000);
+        let page = |now: Timestamp| {
+            let link = LinkState {
+                acquirer: AcquirerName::new("bank"),
+                address: "https://bank.example".into(),
+                certificate_until: Some(end),
+                token_until: None,
+                last_success: None,
+                last_error: None,
+                registration: None,
+            };
+            let language = Language::English;
+            let outage = MethodOutage { mode: Mode::Live, method: Method::Pix, since: end };
+            let body = AcquirersBody {
+                texts: OperatorTexts::of(language),
+                language,
+                may_direct: false,
+                links: vec![link],
+                routes: Vec::new(),
+                missing_routes: Vec::new(),
+                outages: vec![outage],
+                now,
+            };
+            body.render().unwrap()
+        };
+        let valid = page(end.minus_ms(1));
+        assert!(!valid.contains("badge-failing"), "{valid}");
+        let words = "no acquirer can take PIX (Live) since ";
+        assert!(valid.contains(words) && valid.contains("/runbook#quitamethodunable"), "{valid}");
+        let ended = page(end);
+        assert!(ended.contains("badge-failing\">Expired<"), "{ended}");
+        assert!(ended.contains("/runbook#quitaacquirercertificateends"), "{ended}");
+    }
 }

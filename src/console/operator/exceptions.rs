@@ -1,16 +1,21 @@
 //! Exceptions that need a person, and the actions that they offer.
 
+use std::collections::BTreeMap;
+
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Query};
 use askama::Template;
 use quita_actors::Asked;
 use quita_domain::audit::AuditAction;
 use quita_domain::exception::{Exception, ExceptionAction, Resolution, possible_actions};
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::DiscrepancyKind;
 use serde::Deserialize;
 use url::form_urlencoded;
 
 use super::OperatorConsole;
 use super::frame::{OperatorFrame, OperatorSection};
+use super::present::PresentState;
 use super::texts::OperatorTexts;
 use super::visitor::{DirectorForm, Operator};
 use super::words;
@@ -20,6 +25,8 @@ use quita_services::audit::AuditDraft;
 
 /// Maximum number of exceptions shown, newest first.
 const SHOWN: usize = 1_000;
+/// Kind of the exceptions that time may settle.
+const UNKNOWN_OUTCOME: &str = DiscrepancyKind::UnknownOutcome.as_str();
 /// Maximum number of characters of a note.
 const MAX_NOTE_CHARACTERS: usize = 500;
 
@@ -30,9 +37,22 @@ struct ExceptionsPage {
     is_open: bool,
     exceptions: Vec<Exception>,
     has_more: bool,
+    /// Present state of the payments whose outcome was reported as unknown.
+    present: BTreeMap<TransactionId, PresentState>,
 }
 
 impl ExceptionsPage {
+    fn present(&self, exception: &Exception) -> Option<&PresentState> {
+        self.present.get(&exception.transaction_id?).filter(|_| exception.kind == UNKNOWN_OUTCOME)
+    }
+
+    /// Returns that the exception was settled without anybody, if it was.
+    fn settled(&self, exception: &Exception) -> Option<String> {
+        let state = self.present(exception).filter(|state| state.is_settled)?;
+        let status = self.frame.language().status(state.status);
+        Some(self.frame.texts.operators.settled_by_itself.replace("{status}", status))
+    }
+
     fn kind<'a>(&self, exception: &'a Exception) -> &'a str {
         words::kind(&exception.kind, self.frame.language())
     }
@@ -112,7 +132,8 @@ pub(super) async fn show(
         "withheld" => Some(texts.notice_withheld),
         _ => None,
     };
-    let page = ExceptionsPage { frame, is_open, exceptions, has_more };
+    let present = console.present(&exceptions).await;
+    let page = ExceptionsPage { frame, is_open, exceptions, has_more, present };
     html(&page)
 }
 

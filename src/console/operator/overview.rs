@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use askama::Template;
-use quita_actors::{NodeState, StoreAway, StoreTrouble};
+use quita_actors::{NodeState, NodeView, StoreAway, StoreTrouble};
 use quita_domain::identity::Mode;
 use quita_domain::method::Method;
 use quita_domain::time::millis_in;
@@ -45,6 +45,8 @@ enum Light {
     Well,
     /// A person has to act.
     Bad,
+    /// A person may have to act soon.
+    Warn,
     /// The value can't be read at the moment.
     Unknown,
     /// Nothing that would show the state has been tried yet. This is normal after a start, and is ignored in the
@@ -67,6 +69,7 @@ impl Light {
         match self {
             Self::Well => "well",
             Self::Bad => "bad",
+            Self::Warn => "warn",
             Self::Unknown | Self::Untried => "unknown",
         }
     }
@@ -130,7 +133,10 @@ impl OverviewBody {
             tile.runbook = None;
         }
         let has = |light| tiles.iter().any(|tile| tile.light == light);
-        let light = [Light::Bad, Light::Unknown].into_iter().find(|light| has(*light)).unwrap_or(Light::Well);
+        let light = [Light::Bad, Light::Warn, Light::Unknown]
+            .into_iter()
+            .find(|light| has(*light))
+            .unwrap_or(Light::Well);
         let kinds = troubles.exceptions.unwrap_or_default().into_iter().collect();
         Self { texts, language, light, tiles, kinds }
     }
@@ -139,7 +145,7 @@ impl OverviewBody {
         match self.light {
             Light::Well | Light::Untried => "tone-done",
             Light::Bad => "tone-over",
-            Light::Unknown => "tone-waiting",
+            Light::Warn | Light::Unknown => "tone-waiting",
         }
     }
 
@@ -147,6 +153,7 @@ impl OverviewBody {
         match self.light {
             Light::Well | Light::Untried => self.texts.operators.all_is_well,
             Light::Bad => self.texts.operators.not_all_is_well,
+            Light::Warn => self.texts.operators.not_all_is_sure,
             Light::Unknown => self.texts.operators.not_all_is_known,
         }
     }
@@ -191,26 +198,40 @@ fn store(troubles: &Troubles, texts: &'static OperatorTexts, language: Language)
 
 fn nodes(troubles: &Troubles, texts: &'static OperatorTexts) -> Tile {
     let lost = troubles.lost_nodes();
-    let alive = troubles.nodes_in(NodeState::Alive);
+    let silent = troubles.silent_nodes();
+    let alive = troubles.nodes_in(NodeState::Alive).saturating_sub(silent);
     let clocks_differ = troubles.clocks_differ();
     let routes_differ = troubles.routes_differ;
     let light = match (lost, troubles.nodes_in(NodeState::Unknown)) {
         (0, _) if clocks_differ || routes_differ => Light::of_stored(false, troubles.away.as_ref()),
+        (0, 0) if silent > 0 && troubles.away.is_none() => Light::Warn,
         (0, 0) => Light::of_stored(true, troubles.away.as_ref()),
         (0, _) => Light::Unknown,
         (_, _) => Light::of_stored(false, troubles.away.as_ref()),
     };
-    let are_lost = (lost > 0).then(|| format!("{lost} {}", texts.operators.nodes_lost));
+    let addresses = |views: Vec<&NodeView>| {
+        views.into_iter().map(|view| view.node.address.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let lost_at = addresses(troubles.nodes.iter().filter(|view| view.is_lost()).collect());
+    let silent_at = addresses(troubles.nodes.iter().filter(|view| view.is_silent()).collect());
+    let are_lost = (lost > 0).then(|| format!("{lost} {}: {lost_at}", texts.operators.nodes_lost));
+    let are_silent = (silent > 0).then(|| format!("{silent} {}: {silent_at}", texts.operators.nodes_silent));
     let clocks = clocks_differ.then(|| texts.operators.clocks_differ.to_owned());
     let routes = routes_differ.then(|| texts.operators.routes_differ.to_owned());
     Tile {
         name: texts.operators.nodes,
         value: alive.to_string(),
         light,
-        note: are_lost.into_iter().chain(clocks).chain(routes).collect::<Vec<_>>().join(" · "),
+        note: are_lost
+            .into_iter()
+            .chain(are_silent)
+            .chain(clocks)
+            .chain(routes)
+            .collect::<Vec<_>>()
+            .join(" · "),
         address: OperatorSection::Store.path(),
         runbook: match (lost, clocks_differ, routes_differ) {
-            (0, false, false) => None,
+            (0, false, false) => (silent > 0).then_some("quitanodelost"),
             (0, true, _) => Some("quitanodeclocksdiffer"),
             (0, false, true) => Some("quitanoderoutesdiffer"),
             (_, _, _) => Some("quitanodelost"),
@@ -221,7 +242,13 @@ fn nodes(troubles: &Troubles, texts: &'static OperatorTexts) -> Tile {
 fn acquirers(troubles: &Troubles, texts: &'static OperatorTexts, language: Language) -> Tile {
     let name =
         |route: &quita_actors::RouteHealth| format!("{} · {}", route.acquirer, language.method(route.method));
-    let failing: Vec<_> = troubles.failing().map(name).collect();
+    let since = |route: &quita_actors::RouteHealth| match route.failing_since {
+        Some(since) => {
+            format!("{} ({} {})", name(route), texts.everywhere.outage_since, language.time(since))
+        }
+        None => name(route),
+    };
+    let failing: Vec<_> = troubles.failing().map(since).collect();
     let missing = troubles.missing_routes.iter();
     let missing: Vec<_> =
         missing.map(|(acquirer, method)| format!("{acquirer} · {}", language.method(*method))).collect();
@@ -238,20 +265,28 @@ fn acquirers(troubles: &Troubles, texts: &'static OperatorTexts, language: Langu
         0 => None,
         count => Some(format!("{count} {}", texts.operators.not_called_yet)),
     };
-    let is_well = failing.is_empty() && missing.is_empty() && closed.is_empty();
+    let unable: Vec<_> =
+        troubles.method_outages.iter().map(|outage| words::unable(outage, language)).collect();
+    let is_well = failing.is_empty() && unable.is_empty() && missing.is_empty() && closed.is_empty();
     let light = match (is_well, not_called.is_none()) {
         (false, _) => Light::Bad,
         (true, false) => Light::Untried,
         (true, true) => Light::Well,
     };
     let runbook = match (failing.is_empty(), missing.is_empty(), closed.is_empty()) {
+        _ if !unable.is_empty() => Some("quitamethodunable"),
         (true, true, true) => None,
         (false, _, _) => Some("quitaacquirerdown"),
         (true, false, _) => Some("quitaroutemissing"),
         (true, true, false) => Some("quitamethodclosed"),
     };
-    let notes =
-        failing.iter().cloned().chain(are_missing).chain(are_closed).chain(are_paused).chain(not_called);
+    let notes = unable
+        .into_iter()
+        .chain(failing.iter().cloned())
+        .chain(are_missing)
+        .chain(are_closed)
+        .chain(are_paused)
+        .chain(not_called);
     Tile {
         name: texts.operators.failing_acquirers,
         value: format!("{} / {}", failing.len(), troubles.routes.len()),
@@ -448,9 +483,11 @@ impl LivePart for LiveOverview {
 mod tests {
     use std::collections::BTreeMap;
 
-    use quita_actors::{FailingReads, RouteHealth, RouteState};
+    use quita_actors::{FailingReads, MethodOutage, RouteHealth, RouteState};
+    use quita_domain::control::Node;
     use quita_domain::identity::AcquirerName;
     use quita_domain::time::Timestamp;
+    use uuid::Uuid;
 
     use super::*;
 
@@ -462,6 +499,7 @@ mod tests {
             routes_differ: false,
             routes: Vec::new(),
             missing_routes: Vec::new(),
+            method_outages: Vec::new(),
             exceptions: Some(BTreeMap::new()),
             overdue: 0,
             webhooks: 6,
@@ -497,6 +535,41 @@ mod tests {
     }
 
     #[test]
+    fn a_silent_node_is_yellow_and_named_until_it_is_lost() {
+        let view = |state, silent_s| NodeView {
+            node: Node {
+                id: Uuid::from_u128(2),
+                address: "10.0.0.2:8080".into(),
+                version: "1".into(),
+                routing: None,
+                accounts: None,
+                comparison_failure: None,
+                knows_form: 1,
+                writes_form: 1,
+                started_at: Timestamp::from_millis(0),
+                seen_at: Timestamp::from_millis(0),
+            },
+            is_own: false,
+            state,
+            silent_s,
+            clock_ahead_s: None,
+        };
+        let of = |state, silent_s| {
+            let nodes = vec![view(state, silent_s)];
+            OverviewBody::of(Troubles { nodes, ..well() }, Language::English)
+        };
+        let silent = of(NodeState::Alive, Some(20));
+        assert_eq!(silent.light, Light::Warn);
+        let page = silent.render().unwrap();
+        assert!(page.contains("1 silent: 10.0.0.2:8080") && page.contains("tile-warn"), "{page}");
+        assert!(page.contains("see the yellow tiles"), "{page}");
+        assert_eq!(of(NodeState::Alive, None).light, Light::Well);
+        let lost = of(NodeState::Lost, None);
+        assert_eq!(lost.light, Light::Bad);
+        assert!(lost.render().unwrap().contains("1 lost: 10.0.0.2:8080"));
+    }
+
+    #[test]
     fn what_stops_payments_though_nothing_failed_is_red() {
         let missing_routes = vec![(AcquirerName::new("old-bank"), Method::Boleto)];
         let differing = Troubles { routes_differ: true, ..well() };
@@ -518,7 +591,10 @@ mod tests {
         ];
         let closed = Troubles { routes, ..well() };
         let missing = Troubles { missing_routes, ..well() };
+        let outage = MethodOutage { mode: Mode::Live, method: Method::Pix, since: Timestamp::from_millis(0) };
+        let unable = Troubles { method_outages: vec![outage], ..well() };
         for (troubles, words, section) in [
+            (unable, "no acquirer can take PIX (Live) since ", "quitamethodunable"),
             (differing, "route differently", "quitanoderoutesdiffer"),
             (missing, "not configured, with open payments: old-bank · Boleto", "quitaroutemissing"),
             (damaged, "malformed", "quitastorereadsfail"),

@@ -49,10 +49,17 @@ impl StoreBody {
 
     /// Returns how much a node's clock differs from this node's, or `None` if it does not.
     fn clock(&self, view: &NodeView) -> Option<String> {
-        let ahead_s = view.clock_ahead_s?;
+        // The last heartbeat of a frozen or dead node says nothing about its clock now.
+        let ahead_s = view.shown_clock_ahead_s()?;
         let texts = &self.texts.operators;
         let words = if ahead_s < 0 { texts.clock_behind } else { texts.clock_ahead };
         Some(words.replace("{seconds}", &ahead_s.unsigned_abs().to_string()))
+    }
+
+    /// Returns how long a node has been silent, or `None` if no heartbeat is overdue.
+    fn silence(&self, view: &NodeView) -> Option<String> {
+        let silent_s = view.silent_s.filter(|_| view.is_silent())?;
+        Some(self.texts.operators.seen_seconds_ago.replace("{seconds}", &silent_s.to_string()))
     }
 }
 
@@ -116,5 +123,55 @@ impl LivePart for LiveStore {
 
     async fn may_watch(&self) -> bool {
         self.watching.goes_on(&self.console).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::control::Node;
+    use quita_domain::time::Timestamp;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn view(silent_s: Option<u64>) -> NodeView {
+        let at = Timestamp::from_millis(0);
+        let node = Node {
+            id: Uuid::from_u128(2),
+            address: "10.0.0.2:8080".into(),
+            version: "1".into(),
+            routing: None,
+            accounts: None,
+            comparison_failure: None,
+            knows_form: 1,
+            writes_form: 1,
+            started_at: at,
+            seen_at: at,
+        };
+        NodeView { node, is_own: false, state: NodeState::Alive, silent_s, clock_ahead_s: Some(-40) }
+    }
+
+    #[test]
+    fn a_silent_node_shows_its_age_and_no_clock() {
+        let page = |silent_s, language| {
+            let body = StoreBody {
+                texts: OperatorTexts::of(language),
+                language,
+                may_direct: false,
+                store_name: "mongodb://h/q".into(),
+                away: None,
+                form: StoreForm { number: 1, known: 1, is_upgrading: false },
+                nodes: vec![view(silent_s)],
+                routes_differ: false,
+            };
+            body.render().unwrap()
+        };
+        let alive = page(None, Language::English);
+        assert!(alive.contains("clock 40 s behind") && alive.contains(">Alive<"), "{alive}");
+        let silent = page(Some(31), Language::English);
+        assert!(silent.contains("badge-pending\">Silent<") && silent.contains("31 s ago"), "{silent}");
+        assert!(!silent.contains("clock 40 s") && silent.contains("/runbook#quitanodelost"), "{silent}");
+        let silent = page(Some(31), Language::Portuguese);
+        assert!(silent.contains(">Calado<") && silent.contains("há 31 s"), "{silent}");
     }
 }

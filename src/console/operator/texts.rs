@@ -53,6 +53,7 @@ group! {
         overview_lead: "está tudo bem?", "service health";
         all_is_well: "Está tudo bem.", "No problems found.";
         not_all_is_well: "Algo precisa de você: veja o que está em vermelho.", "Something needs attention: see the red tiles.";
+        not_all_is_sure: "Algo pode precisar de você: veja o que está em amarelo.", "Something may need attention: see the yellow tiles.";
         not_all_is_known: "Nem tudo se sabe agora: veja o que está em cinza.", "Some values are unknown at the moment: see the grey tiles.";
         unknown_value: "Não se sabe", "Unknown";
         failing_acquirers: "Adquirentes falhando", "Failing acquirers";
@@ -64,8 +65,11 @@ group! {
         certificate: "certificado", "certificate";
         certificates: "certificados", "certificates";
         nodes_lost: "perdidos", "lost";
+        nodes_silent: "calados", "silent";
         clocks_differ: "relógios que diferem", "clocks differ";
         nobody_takes: "nenhum adquirente recebe:", "no acquirer accepts:";
+        method_unable: "nenhum adquirente consegue receber {method} ({mode}) desde {time}; novos pagamentos são recusados ou ficam iniciais",
+            "no acquirer can take {method} ({mode}) since {time}; new payments are declined or stay initial";
         paused_routes: "pausados:", "paused:";
         store_reads_fail: "Leituras falham", "Reads fail";
         store_is_damaged: "Dados danificados", "Data is damaged";
@@ -157,6 +161,7 @@ group! {
         last_answer: "Última resposta", "Last answer";
         throttled_until: "Pede espera até", "Throttled until";
         provider: "Provedor", "Provider";
+        certificate_expired: "Terminou", "Expired";
         certificate_until: "Certificado até", "Certificate valid until";
         token_until: "Token até", "Token valid until";
         last_success: "Último sucesso", "Last success";
@@ -272,6 +277,11 @@ group! {
         this_node: "este nó", "this node";
         lost: "Perdido", "Lost";
         alive: "Vivo", "Alive";
+        silent: "Calado", "Silent";
+        seen_seconds_ago: "há {seconds} s", "{seconds} s ago";
+        payment_is_now: "Pagamento agora", "Payment now";
+        settled_by_itself: "Resolveu-se por si: o pagamento agora está “{status}”, e nenhum desfecho é mais desconhecido. Nada a fazer além de resolver a exceção.",
+            "Settled by itself: the payment is now “{status}”, and no outcome is unknown any more. Nothing to do but to resolve the exception.";
         seen_lately: "há pouco", "a moment ago";
         clock_ahead: "relógio {seconds} s adiantado", "clock {seconds} s ahead";
         clock_behind: "relógio {seconds} s atrasado", "clock {seconds} s behind";

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use quita_actors::{FailingReads, NodeState, NodeView, RouteHealth, RouteKey, RouteState, StoreAway};
+use quita_actors::{
+    FailingReads, MethodOutage, NodeState, NodeView, RouteHealth, RouteKey, RouteState, StoreAway,
+};
 use quita_domain::identity::Mode;
 use quita_domain::method::Method;
 use quita_domain::time::Timestamp;
@@ -58,6 +60,8 @@ pub(super) struct Troubles {
     pub(super) routes: Vec<RouteHealth>,
     /// Routes that open payments need but that are not configured.
     pub(super) missing_routes: Vec<RouteKey>,
+    /// Methods that no acquirer can take, because every open one is failing.
+    pub(super) method_outages: Vec<MethodOutage>,
     /// Open exceptions by kind; `None` if they could not be counted yet.
     pub(super) exceptions: Option<BTreeMap<String, usize>>,
     /// Number of payments that are due but still waiting.
@@ -127,6 +131,7 @@ impl OperatorConsole {
             routes_differ: self.operators.routes_differ(),
             routes: self.payments.acquirers(),
             missing_routes: self.payments.missing_routes(),
+            method_outages: self.payments.method_outages(),
             exceptions: self.open_exceptions.by_kind(self).await,
             overdue: store.timer_backlog,
             webhooks: store.webhook_backlog,
@@ -202,7 +207,12 @@ impl Troubles {
 
     /// Returns true if the clock of another live node differs from this node's.
     pub(super) fn clocks_differ(&self) -> bool {
-        self.nodes.iter().any(|view| view.state == NodeState::Alive && view.clock_ahead_s.is_some())
+        self.nodes.iter().any(|view| view.shown_clock_ahead_s().is_some())
+    }
+
+    /// Returns the number of nodes whose heartbeat is overdue.
+    pub(super) fn silent_nodes(&self) -> usize {
+        self.nodes.iter().filter(|view| view.is_silent()).count()
     }
 
     /// Returns the failing routes.

@@ -1,13 +1,25 @@
 //! Words for the values that operators see. A new value does not compile until it has words.
 
-use quita_actors::{RouteState, Thousandths};
+use quita_actors::{MethodOutage, RouteState, Thousandths};
 use quita_domain::control::RouteDirective;
 use quita_domain::exception::ExceptionAction;
+use quita_domain::identity::Mode;
 use quita_domain::people::OperatorRole;
 
 use super::texts::OperatorTexts;
 use crate::console::kit::language::Language;
 use crate::jobs::JobName;
+
+/// Returns the words about a method that no acquirer can take.
+pub(super) fn unable(outage: &MethodOutage, language: Language) -> String {
+    let texts = OperatorTexts::of(language);
+    let mode = match outage.mode {
+        Mode::Test => texts.everywhere.test,
+        Mode::Live => texts.everywhere.live,
+    };
+    let words = texts.operators.method_unable.replace("{method}", language.method(outage.method));
+    words.replace("{mode}", mode).replace("{time}", &language.time(outage.since))
+}
 
 /// Returns the words for a route's state.
 pub(super) const fn state(state: RouteState, texts: &OperatorTexts) -> &'static str {
