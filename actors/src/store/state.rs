@@ -312,7 +312,7 @@ impl StoreState {
             }
             (Some(trouble), Some((gone_at, away))) if is_vague(&away.why) && !is_vague(why) => {
                 let away = StoreAway { trouble, why: why.into(), ..away };
-                tracing::warn!(error = why, "the reason why the store is unavailable is known now");
+                tracing::info!(error = why, "the reason why the store is unavailable is known now");
                 inner.away = Some((gone_at, away));
             }
             (Some(trouble), Some((gone_at, away))) => {
