@@ -50,9 +50,9 @@ impl Sealing {
             tracing::error!(%error, "some secrets in the store are still readable; sealing them will be retried");
             return Pass::again_in(Err(error.to_string()), SEAL_AGAIN_AFTER);
         }
-        // An outage is logged once, by what watches the store.
+        // What watches the store warns of an outage, once.
         if matches!(error, SecretKeyError::Store(StoreError::Unavailable(_))) {
-            tracing::debug!(%error, "some secrets in the store may still be readable; sealing them will be retried");
+            tracing::info!(%error, "some secrets in the store may still be readable; sealing them will be retried");
         } else {
             tracing::warn!(%error, "some secrets in the store may still be readable; sealing them will be retried");
         }
