@@ -5,7 +5,6 @@ mod known_hosts;
 #[cfg(target_os = "linux")]
 pub(crate) mod process_metrics;
 
-use std::collections::BTreeMap;
 use std::io;
 
 use actix_web::body::BoxBody;
@@ -16,11 +15,9 @@ use actix_web::{App, HttpRequest, HttpResponse};
 use prometheus::{Encoder, Registry, TextEncoder};
 use quita_actors::Payments;
 use quita_domain::exception::Exception;
-use quita_domain::identity::TransactionId;
-use quita_domain::payment::DiscrepancyKind;
 use serde::Serialize;
 
-use crate::console::operator::{self, OperatorConsole, PresentState};
+use crate::console::operator::{self, OperatorConsole, PresentStates};
 use crate::http::{
     Answer, ApiError, Mount, check_host, identified, reading, refuse_query, refused_or, with_head_as_get,
 };
@@ -115,9 +112,8 @@ impl<'a> From<&'a Exception> for ExceptionView<'a> {
 
 impl<'a> ExceptionView<'a> {
     /// Creates the view, with the present state of a payment whose outcome was reported as unknown.
-    fn at_present(exception: &'a Exception, present: &BTreeMap<TransactionId, PresentState>) -> Self {
-        let is_unknown = exception.kind == DiscrepancyKind::UnknownOutcome.as_str();
-        let state = exception.transaction_id.and_then(|id| present.get(&id)).filter(|_| is_unknown);
+    fn at_present(exception: &'a Exception, present: &PresentStates) -> Self {
+        let state = present.of(exception);
         Self {
             payment_status: state.map(|state| state.status.as_str()),
             settled_by_itself: state.map(|state| state.is_settled),

@@ -48,7 +48,7 @@ use quita_services::audit::Audit;
 use quita_services::people::{People, SetupPassword};
 use quita_services::refused_requests::RefusedRequests;
 
-pub(crate) use present::PresentState;
+pub(crate) use present::PresentStates;
 pub(crate) use routes::configure;
 pub(crate) use words::kind as exception_kind;
 

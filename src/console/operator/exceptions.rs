@@ -1,21 +1,17 @@
 //! Exceptions that need a person, and the actions that they offer.
 
-use std::collections::BTreeMap;
-
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Query};
 use askama::Template;
 use quita_actors::Asked;
 use quita_domain::audit::AuditAction;
 use quita_domain::exception::{Exception, ExceptionAction, Resolution, possible_actions};
-use quita_domain::identity::TransactionId;
-use quita_domain::payment::DiscrepancyKind;
 use serde::Deserialize;
 use url::form_urlencoded;
 
 use super::OperatorConsole;
 use super::frame::{OperatorFrame, OperatorSection};
-use super::present::PresentState;
+use super::present::{PresentState, PresentStates};
 use super::texts::OperatorTexts;
 use super::visitor::{DirectorForm, Operator};
 use super::words;
@@ -25,8 +21,6 @@ use quita_services::audit::AuditDraft;
 
 /// Maximum number of exceptions shown, newest first.
 const SHOWN: usize = 1_000;
-/// Kind of the exceptions that time may settle.
-const UNKNOWN_OUTCOME: &str = DiscrepancyKind::UnknownOutcome.as_str();
 /// Maximum number of characters of a note.
 const MAX_NOTE_CHARACTERS: usize = 500;
 
@@ -38,12 +32,12 @@ struct ExceptionsPage {
     exceptions: Vec<Exception>,
     has_more: bool,
     /// Present state of the payments whose outcome was reported as unknown.
-    present: BTreeMap<TransactionId, PresentState>,
+    present: PresentStates,
 }
 
 impl ExceptionsPage {
     fn present(&self, exception: &Exception) -> Option<&PresentState> {
-        self.present.get(&exception.transaction_id?).filter(|_| exception.kind == UNKNOWN_OUTCOME)
+        self.present.of(exception)
     }
 
     /// Returns that the exception was settled without anybody, if it was.

@@ -25,6 +25,21 @@ pub(crate) struct PresentState {
     pub(crate) is_settled: bool,
 }
 
+/// Present states of payments, by payment.
+#[derive(Debug)]
+pub(crate) struct PresentStates(BTreeMap<TransactionId, PresentState>);
+
+impl PresentStates {
+    /// Returns the present state of the payment of an exception about an unknown outcome. `None` for other exceptions.
+    pub(crate) fn of(&self, exception: &Exception) -> Option<&PresentState> {
+        self.0.get(&exception.transaction_id?).filter(|_| is_about_unknown_outcome(exception))
+    }
+}
+
+fn is_about_unknown_outcome(exception: &Exception) -> bool {
+    exception.kind == DiscrepancyKind::UnknownOutcome.as_str()
+}
+
 impl PresentState {
     fn of(payment: &Payment) -> Self {
         let charges = payment.state.attempts.iter().all(|attempt| is_over(&attempt.call.progress));
@@ -44,17 +59,16 @@ const fn is_over<E>(progress: &Progress<E>) -> bool {
 impl OperatorConsole {
     /// Returns the present state of the payments with an open exception about an unknown outcome. A payment that can't be
     /// read has none.
-    pub(crate) async fn present(&self, exceptions: &[Exception]) -> BTreeMap<TransactionId, PresentState> {
-        let is_meant = |exception: &&Exception| {
-            exception.kind == DiscrepancyKind::UnknownOutcome.as_str() && exception.resolution.is_none()
-        };
+    pub(crate) async fn present(&self, exceptions: &[Exception]) -> PresentStates {
+        let is_meant =
+            |exception: &&Exception| is_about_unknown_outcome(exception) && exception.resolution.is_none();
         let ids = exceptions.iter().filter(is_meant).filter_map(|exception| exception.transaction_id);
         let ids: Vec<_> = ids.take(LOOK_AT).collect();
         let read = stream::iter(ids).map(async |id| {
             let payment: Option<Arc<Payment>> = self.payments.read(id).await.ok().flatten();
             payment.map(|payment| (id, PresentState::of(&payment)))
         });
-        read.buffer_unordered(AT_ONCE).filter_map(async |state| state).collect().await
+        PresentStates(read.buffer_unordered(AT_ONCE).filter_map(async |state| state).collect().await)
     }
 }
 
@@ -80,5 +94,28 @@ mod tests {
         assert!(!of("paid", &["unknown", "known"]).is_settled, "another charge is still unknown");
         assert!(!of("initial", &["unknown"]).is_settled);
         assert!(!of("initial", &["not_delivered"]).is_settled, "it may be charged elsewhere");
+    }
+
+    #[test]
+    fn only_an_exception_about_an_unknown_outcome_has_a_present_state() {
+        let id = TransactionId::new(uuid::Uuid::from_u128(7));
+        let state = PresentState { status: Status::Paid, is_settled: true };
+        let states = PresentStates(BTreeMap::from([(id, state)]));
+        let of = |kind: DiscrepancyKind, transaction_id| {
+            let exception = Exception {
+                id: "e".into(),
+                transaction_id,
+                acquirer: None,
+                kind: kind.as_str().into(),
+                detail: String::new(),
+                advice: String::new(),
+                reported_at: quita_domain::time::Timestamp::from_millis(0),
+                resolution: None,
+            };
+            states.of(&exception).copied()
+        };
+        assert_eq!(of(DiscrepancyKind::UnknownOutcome, Some(id)), Some(state));
+        assert_eq!(of(DiscrepancyKind::AmountMismatch, Some(id)), None);
+        assert_eq!(of(DiscrepancyKind::UnknownOutcome, None), None);
     }
 }
