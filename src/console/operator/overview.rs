@@ -483,13 +483,11 @@ impl LivePart for LiveOverview {
 mod tests {
     use std::collections::BTreeMap;
 
+    use super::super::store::tests::other_node;
+    use super::*;
     use quita_actors::{FailingReads, MethodOutage, RouteHealth, RouteState};
-    use quita_domain::control::Node;
     use quita_domain::identity::AcquirerName;
     use quita_domain::time::Timestamp;
-    use uuid::Uuid;
-
-    use super::*;
 
     fn well() -> Troubles {
         Troubles {
@@ -536,24 +534,7 @@ mod tests {
 
     #[test]
     fn a_silent_node_is_yellow_and_named_until_it_is_lost() {
-        let view = |state, silent_s| NodeView {
-            node: Node {
-                id: Uuid::from_u128(2),
-                address: "10.0.0.2:8080".into(),
-                version: "1".into(),
-                routing: None,
-                accounts: None,
-                comparison_failure: None,
-                knows_form: 1,
-                writes_form: 1,
-                started_at: Timestamp::from_millis(0),
-                seen_at: Timestamp::from_millis(0),
-            },
-            is_own: false,
-            state,
-            silent_s,
-            clock_ahead_s: None,
-        };
+        let view = |state, silent_s| NodeView { state, silent_s, ..other_node() };
         let of = |state, silent_s| {
             let nodes = vec![view(state, silent_s)];
             OverviewBody::of(Troubles { nodes, ..well() }, Language::English)

@@ -127,14 +127,15 @@ impl LivePart for LiveStore {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use quita_domain::control::Node;
     use quita_domain::time::Timestamp;
     use uuid::Uuid;
 
     use super::*;
 
-    fn view(silent_s: Option<u64>) -> NodeView {
+    /// Another node that is alive.
+    pub(in super::super) fn other_node() -> NodeView {
         let at = Timestamp::from_millis(0);
         let node = Node {
             id: Uuid::from_u128(2),
@@ -148,7 +149,7 @@ mod tests {
             started_at: at,
             seen_at: at,
         };
-        NodeView { node, is_own: false, state: NodeState::Alive, silent_s, clock_ahead_s: Some(-40) }
+        NodeView { node, is_own: false, state: NodeState::Alive, silent_s: None, clock_ahead_s: None }
     }
 
     #[test]
@@ -161,7 +162,7 @@ mod tests {
                 store_name: "mongodb://h/q".into(),
                 away: None,
                 form: StoreForm { number: 1, known: 1, is_upgrading: false },
-                nodes: vec![view(silent_s)],
+                nodes: vec![NodeView { silent_s, clock_ahead_s: Some(-40), ..other_node() }],
                 routes_differ: false,
             };
             body.render().unwrap()
