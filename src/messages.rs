@@ -106,7 +106,7 @@ impl MessageRunner {
     pub(crate) async fn pass(&mut self) -> Pass {
         let outcome = self.pass_once().await;
         let away = self.service.payments.store_away();
-        let now = self.notifier.begin_round().now;
+        let now = self.notifier.now();
         let nodes = self.service.operators.nodes();
         let silent_s = nodes.iter().filter_map(|view| view.silent_s.filter(|_| view.is_silent())).max();
         match brought_forward(away.map(|away| now.ms_since(away.since)), silent_s) {

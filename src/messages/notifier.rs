@@ -88,7 +88,12 @@ impl Notifier {
 
     /// Starts a round.
     pub(super) fn begin_round(&self) -> NewsRound {
-        NewsRound::at(self.clock.now())
+        NewsRound::at(self.now())
+    }
+
+    /// Returns the time now.
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// Returns the store.
