@@ -202,7 +202,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             restart_after: Duration::from_millis(50),
-            supervision_interval: Duration::from_millis(20),
+            // A look takes all slots, and an idle process otherwise sleeps: 20 ms was a third of its wake-ups.
+            supervision_interval: Duration::from_millis(100),
             front_mailbox: 8_192,
             transaction_mailbox: 128,
             live_transactions: 1_000_000,
