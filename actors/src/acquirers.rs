@@ -3,6 +3,7 @@
 pub(crate) mod acquirer;
 pub(crate) mod approvals;
 pub(crate) mod call;
+mod call_history;
 pub(crate) mod call_outcome;
 mod call_queue;
 pub(crate) mod costs;

@@ -9,14 +9,12 @@ use quita_domain::routing::Condition;
 use quita_domain::time::Timestamp;
 use tokio::time::Instant;
 
+use crate::acquirers::call_history::CallHistory;
 use crate::acquirers::call_outcome::CallOutcome;
-use crate::acquirers::health_change::HealthChange;
-use crate::acquirers::lost_beside::LostBeside;
-use crate::acquirers::lost_run::LostRun;
+use crate::acquirers::health_change::{Consequence, HealthChange};
 use crate::acquirers::method_outages::Ability;
-use crate::acquirers::recent_calls::RecentCalls;
-use crate::acquirers::route_view::{RouteFailure, RouteHealth, RouteState, RouteView};
-use crate::limits::{CAUSE_LENGTH, Limits};
+use crate::acquirers::route_view::{RouteHealth, RouteState, RouteView};
+use crate::limits::Limits;
 
 /// Encodes a directive as a number; 0 while none is known.
 const fn code(directive: Option<RouteDirective>) -> u8 {
@@ -45,79 +43,6 @@ pub(crate) struct Health {
     open_for_ms: u64,
     /// Locked for each call, and each time that the state is read.
     past: Mutex<CallHistory>,
-}
-
-#[derive(Debug, Default)]
-struct CallHistory {
-    directed_at: Option<Timestamp>,
-    last_failure: Option<RouteFailure>,
-    last_answer_at: Option<Timestamp>,
-    recent: RecentCalls,
-    /// True if any call was answered since the start.
-    has_answered: bool,
-    /// Charges and operations lost since the last answered one. They decide about new payments.
-    lost_charges: LostRun,
-    /// Calls of any kind lost since the last answered one. They are for display.
-    lost_calls: LostRun,
-    /// Inquiries lost beside answered charges. Only inquiries show payments that came in. They are for display.
-    lost_inquiries: LostBeside,
-    /// Beginning of the failure that was already logged.
-    told_since: Option<Timestamp>,
-}
-
-impl CallHistory {
-    /// Records the outcome of a call for display.
-    fn note(&mut self, outcome: CallOutcome, took: Duration, now: Timestamp, why: Option<&str>) {
-        self.recent.add(outcome, took, Instant::now());
-        self.lost_calls.note(outcome, now, why);
-        match outcome {
-            CallOutcome::Answered | CallOutcome::Refused => {
-                self.last_answer_at = Some(now);
-                self.has_answered = true;
-            }
-            CallOutcome::Throttled => {}
-            CallOutcome::NotDelivered | CallOutcome::Unknown => {
-                let what = why.unwrap_or_default().chars().take(CAUSE_LENGTH).collect();
-                self.last_failure = Some(RouteFailure { at: now, what });
-            }
-        }
-    }
-
-    /// Returns the time at which the first of the lost calls ended, while the route counts as failing.
-    fn failing_since(&self, failures_to_open: u32, now: Timestamp) -> Option<Timestamp> {
-        let by_calls = self.failing_since_calls(failures_to_open, now);
-        by_calls.into_iter().chain(self.lost_inquiries.lasting_since()).min()
-    }
-
-    /// Returns the same, without the inquiries lost beside answered charges.
-    fn failing_since_calls(&self, failures_to_open: u32, now: Timestamp) -> Option<Timestamp> {
-        let by_charges = self.lost_charges.since.filter(|_| self.charges_fail(failures_to_open, now));
-        let by_calls = self.lost_calls.since.filter(|_| self.calls_fail(failures_to_open, now));
-        by_charges.into_iter().chain(by_calls).min()
-    }
-
-    /// Returns the time at which the first of the lost charges or operations ended, while nothing shows that a new
-    /// payment would be taken. Lost inquiries alone say nothing about new payments.
-    fn unable_since(&self, failures_to_open: u32, now: Timestamp) -> Option<Timestamp> {
-        let fails = self.charges_fail(failures_to_open, now) || self.calls_fail(failures_to_open, now);
-        self.lost_charges.since.filter(|_| fails)
-    }
-
-    /// Returns true if the lost calls of any kind suffice, because none was answered in between.
-    fn calls_fail(&self, failures_to_open: u32, now: Timestamp) -> bool {
-        let calls = &self.lost_calls;
-        // A lost charge and the inquiries about it show an outage before a minute is over.
-        let are_many =
-            calls.count >= failures_to_open && self.lost_charges.count > 0 && calls.spans_seconds(now);
-        calls.lasts(now) || are_many
-    }
-
-    /// Returns true if the lost charges suffice: `failures_to_open` lost charges or operations in a row do.
-    fn charges_fail(&self, failures_to_open: u32, now: Timestamp) -> bool {
-        let charges = &self.lost_charges;
-        // Nothing shows that a route works if it has never answered.
-        charges.count >= failures_to_open || charges.lasts(now) || (charges.count > 0 && !self.has_answered)
-    }
 }
 
 impl Health {
@@ -232,9 +157,14 @@ impl Health {
                 past.told_since = Some(since);
                 let by_calls = past.lost_calls.count.max(past.lost_charges.count);
                 let lost = by_calls.max(past.lost_inquiries.count());
-                let charges_are_answered = past.failing_since_calls(self.failures_to_open, now).is_none();
-                let is_tried_last = self.is_open(now);
-                Some(HealthChange::Fails { lost, is_tried_last, charges_are_answered })
+                let consequence = if past.failing_since_calls(self.failures_to_open, now).is_none() {
+                    Consequence::PaymentsUnnoticed
+                } else if self.is_open(now) {
+                    Consequence::TriedLast
+                } else {
+                    Consequence::TriedInTurn
+                };
+                Some(HealthChange::Fails { lost, consequence })
             }
             (None, Some(since)) => {
                 past.told_since = None;
@@ -345,6 +275,7 @@ impl Health {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::CAUSE_LENGTH;
 
     const NOW: Timestamp = Timestamp::from_millis(1_000_000);
 
@@ -422,7 +353,7 @@ mod tests {
         health.follow(RouteDirective::Open, None);
         assert_eq!(health.state(NOW), RouteState::NotCalled);
         let change = health.ended(CallOutcome::NotDelivered, Duration::ZERO, NOW, Some("connect"));
-        let first = HealthChange::Fails { lost: 1, is_tried_last: false, charges_are_answered: false };
+        let first = HealthChange::Fails { lost: 1, consequence: Consequence::TriedInTurn };
         assert_eq!((change, health.state(NOW)), (Some(first), RouteState::Failing));
         assert_eq!(health.failing_with(NOW).as_deref(), Some("connect"));
         assert_eq!(health.condition(NOW), Condition::Healthy, "it is tried again in its turn");
@@ -450,7 +381,7 @@ mod tests {
             lost,
             [
                 None,
-                Some(HealthChange::Fails { lost: 2, is_tried_last: true, charges_are_answered: false }),
+                Some(HealthChange::Fails { lost: 2, consequence: Consequence::TriedLast }),
                 None,
                 None,
                 None
@@ -471,7 +402,7 @@ mod tests {
             assert_eq!(health.ended(CallOutcome::Unknown, Duration::ZERO, NOW, Some("500")), None);
         }
         assert_eq!(health.look(NOW.plus_ms(59_999)), None);
-        let fails = HealthChange::Fails { lost: 3, is_tried_last: false, charges_are_answered: false };
+        let fails = HealthChange::Fails { lost: 3, consequence: Consequence::TriedInTurn };
         let a_minute_later = NOW.plus_ms(60_000);
         assert_eq!(health.look(a_minute_later), Some((fails, Some("500".into()))));
         assert_eq!(health.look(a_minute_later), None, "once");
@@ -493,10 +424,7 @@ mod tests {
         assert_eq!([1, 2, 30, 60].map(lost_at), [None; 4]);
         assert_eq!(health.state(NOW.plus_ms(60_000)), RouteState::Healthy);
         let now = NOW.plus_ms(61_000);
-        assert_eq!(
-            lost_at(61),
-            Some(HealthChange::Fails { lost: 5, is_tried_last: false, charges_are_answered: false })
-        );
+        assert_eq!(lost_at(61), Some(HealthChange::Fails { lost: 5, consequence: Consequence::TriedInTurn }));
         assert_eq!(health.state(now), RouteState::Failing);
         assert_eq!(health.failing_since(now), Some(NOW.plus_ms(1_000)));
         assert_eq!(health.condition(now), Condition::Healthy, "it is tried in its turn");

@@ -3,6 +3,17 @@
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
 
+/// Consequence of lost calls for payments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Consequence {
+    /// Enough charges are lost that new payments try the other routes first.
+    TriedLast,
+    /// Inquiries alone, or a few charges, are lost: new payments try it in its turn.
+    TriedInTurn,
+    /// Charges are answered and only inquiries are lost, so payments that come in may not be noticed.
+    PaymentsUnnoticed,
+}
+
 /// A change of a route's health, to be logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HealthChange {
@@ -10,11 +21,8 @@ pub(crate) enum HealthChange {
     Fails {
         /// Number of lost calls.
         lost: u32,
-        /// True if new payments try the other routes first. Lost inquiries alone, or a few lost charges, do not change
-        /// its position.
-        is_tried_last: bool,
-        /// True if only inquiries are lost, while charges are answered.
-        charges_are_answered: bool,
+        /// Consequence for payments.
+        consequence: Consequence,
     },
     /// A call was answered again.
     Answers {
@@ -28,21 +36,23 @@ impl HealthChange {
     pub(crate) fn tell(self, acquirer: &AcquirerName, method: Method, why: Option<&str>) {
         let method = method.label();
         match self {
-            Self::Fails { lost, charges_are_answered: true, .. } => tracing::warn!(
+            Self::Fails { lost, consequence: Consequence::PaymentsUnnoticed } => tracing::warn!(
                 %acquirer, method, lost, error = why,
                 "an acquirer is failing: it answers charges, but its last inquiries were lost, so payments that come in \
                  may not be noticed"
             ),
             // Only one that never answered, or a limit of one, fails with a single loss.
-            Self::Fails { lost: 1, .. } => tracing::warn!(
-                %acquirer, method, lost = 1, error = why,
-                "an acquirer is failing: its last call was lost, and none has been answered since"
-            ),
-            Self::Fails { lost, is_tried_last: true, .. } => tracing::warn!(
+            Self::Fails { lost: 1, consequence: Consequence::TriedLast | Consequence::TriedInTurn } => {
+                tracing::warn!(
+                    %acquirer, method, lost = 1, error = why,
+                    "an acquirer is failing: its last call was lost, and none has been answered since"
+                )
+            }
+            Self::Fails { lost, consequence: Consequence::TriedLast } => tracing::warn!(
                 %acquirer, method, lost, error = why,
                 "an acquirer is failing: its last calls were lost, and any other is preferred until a call succeeds"
             ),
-            Self::Fails { lost, is_tried_last: false, .. } => tracing::warn!(
+            Self::Fails { lost, consequence: Consequence::TriedInTurn } => tracing::warn!(
                 %acquirer, method, lost, error = why,
                 "an acquirer is failing: its last calls were lost, and none has been answered since"
             ),
