@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a tool for measurements")]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use quita_domain::identity::{MerchantId, Mode, TransactionId};
@@ -15,6 +16,7 @@ use quita_domain::status::Status;
 use quita_embedded::EmbeddedStore;
 use quita_mongo::MongoStore;
 use quita_ports::{WholeStore, Write};
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use quita_store_contract::samples::{Sample, paid, pending};
@@ -22,6 +24,8 @@ use quita_store_contract::samples::{Sample, paid, pending};
 const USAGE: &str = "usage: archive-cost FULL EMPTY COUNT [ROUNDS]";
 /// Number of payments that are stored and archived at once while the store is filled.
 const FILLED_AT_ONCE: u64 = 500;
+/// Number of tasks that fill the store: one alone leaves most of a MongoDB server idle.
+const FILLERS: u64 = 6;
 /// Number of creations in a round, and the size of a batch.
 const BATCH: u64 = 50;
 const BATCHES: u64 = 40;
@@ -55,21 +59,39 @@ fn insert(payment: Payment) -> Write {
     Write { payment: Arc::new(payment), expected_revision: 0 }
 }
 
-async fn fill(store: &dyn WholeStore, count: u64) {
+async fn fill_and_archive(store: &dyn WholeStore, numbers: std::ops::Range<u64>) {
+    let at = |number: u64| i64::try_from(number).unwrap() * EVERY_MS;
+    let some: Vec<_> = numbers.map(|number| paid(&payment(number, at(number)), at(number) + 9)).collect();
+    let writes: Vec<_> = some.iter().cloned().map(insert).collect();
+    assert!(store.commit(&writes).await.iter().all(Result::is_ok));
+    // A busy machine may take longer than a command is allowed to: the next pass continues.
+    while let Err(error) = store.archive(&some).await {
+        eprintln!("{error}: once more");
+    }
+}
+
+/// Fills the store with `count` archived payments, by several tasks that take the next ones in turn.
+async fn fill(store: &Arc<dyn WholeStore>, count: u64) {
     let begun = Instant::now();
-    for start in (0..count).step_by(usize::try_from(FILLED_AT_ONCE).unwrap()) {
-        let numbers = start..count.min(start + FILLED_AT_ONCE);
-        let at = |number: u64| i64::try_from(number).unwrap() * EVERY_MS;
-        let some: Vec<_> = numbers.map(|number| paid(&payment(number, at(number)), at(number) + 9)).collect();
-        let writes: Vec<_> = some.iter().cloned().map(insert).collect();
-        assert!(store.commit(&writes).await.iter().all(Result::is_ok));
-        // A busy machine may take longer than a command is allowed to: the next pass continues.
-        while let Err(error) = store.archive(&some).await {
-            eprintln!("{error}: once more");
-        }
-        if start % 100_000 == 0 {
-            eprintln!("{start} of {count} archived after {} s", begun.elapsed().as_secs());
-        }
+    let next = Arc::new(AtomicU64::new(0));
+    let mut tasks = JoinSet::new();
+    for _ in 0..FILLERS {
+        let (store, next) = (Arc::clone(store), Arc::clone(&next));
+        tasks.spawn(async move {
+            loop {
+                let start = next.fetch_add(FILLED_AT_ONCE, Ordering::Relaxed);
+                if start >= count {
+                    return;
+                }
+                if start.is_multiple_of(100_000) {
+                    eprintln!("{start} of {count} archived after {} s", begun.elapsed().as_secs());
+                }
+                fill_and_archive(&*store, start..count.min(start + FILLED_AT_ONCE)).await;
+            }
+        });
+    }
+    while let Some(ended) = tasks.join_next().await {
+        ended.unwrap();
     }
     eprintln!("{count} archived in {} s", begun.elapsed().as_secs());
 }
@@ -98,7 +120,7 @@ fn filter() -> PaymentFilter {
     PaymentFilter::all_of(MerchantId::new("loja"), Mode::Test)
 }
 
-#[tokio::main(flavor = "current_thread")]
+#[tokio::main]
 async fn main() {
     let mut arguments = std::env::args().skip(1);
     let mut next = || arguments.next().expect(USAGE);
@@ -108,10 +130,10 @@ async fn main() {
     let rounds: u64 = arguments.next().map_or(5, |rounds| rounds.parse().expect(USAGE));
     let stores = [open(&full).await, open(&empty).await];
     let (full, _) = stores.split_first().expect("two");
-    fill(&**full, count).await;
+    fill(full, count).await;
     let now = i64::try_from(count).unwrap() * EVERY_MS;
-    let [mut singles, mut batches, mut reads, mut newest, mut waiting, mut settled] =
-        [(); 6].map(|()| Times::default());
+    let [mut singles, mut batches, mut reads, mut archived, mut newest, mut waiting, mut settled] =
+        [(); 7].map(|()| Times::default());
     // The first round warms up.
     for round in 0..=rounds {
         for (place, store) in stores.iter().enumerate() {
@@ -132,9 +154,13 @@ async fn main() {
                 time(&mut batches, Box::pin(commit)).await;
                 let one = [insert(payment(from + BATCH, at(from + BATCH)))];
                 time(&mut singles, Box::pin(async { store.commit(&one).await == [Ok(())] })).await;
-                let id = [keyed(from)];
-                let read = async { store.load(&id).await.is_ok_and(|found| found.len() == 1) };
-                time(&mut reads, Box::pin(read)).await;
+                let recent = keyed(from);
+                // The empty store has none: a recent one is what to compare with.
+                let old = if place == 0 { keyed((from * 7_919) % count) } else { recent };
+                for (times, id) in [(&mut reads, [recent]), (&mut archived, [old])] {
+                    let read = async { store.load(&id).await.is_ok_and(|found| found.len() == 1) };
+                    time(times, Box::pin(read)).await;
+                }
             }
             for _ in 0..LISTS {
                 for (times, statuses) in [
@@ -154,6 +180,7 @@ async fn main() {
     singles.print("a creation");
     batches.print("fifty creations in one batch");
     reads.print("a recent payment by its id");
+    archived.print("an archived payment by its id (empty store: a recent one)");
     newest.print("the newest 20");
     waiting.print("the newest 20 that wait");
     settled.print("the newest 20 that are paid, which are archived");
