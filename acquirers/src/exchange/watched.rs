@@ -9,6 +9,7 @@ use quita_domain::identity::AcquirerName;
 use quita_domain::time::Timestamp;
 use quita_ports::Clock;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use super::{Exchange, ExchangeFactory, Failure, Request, Response};
 
@@ -68,7 +69,9 @@ impl TokenOutcome {
 
     fn of(outcome: &Result<Response, Failure>) -> Self {
         match outcome {
-            Ok(Response { status: 200..=299, .. }) => Self::Granted,
+            Ok(answer @ Response { status: 200..=299, .. }) if holds_token(answer) => Self::Granted,
+            // A page of an intermediary, such as one about maintenance.
+            Ok(Response { status: 200..=299, .. }) => Self::Failed,
             // Neither is a decision about the credentials, although both are 4xx.
             Ok(Response { status: 408 | 429, .. }) => Self::Failed,
             Ok(Response { status: 400..=499, .. }) => Self::Refused,
@@ -139,6 +142,9 @@ impl LinkStatus {
         }
         let acquirer = self.acquirer.as_ref().map(AcquirerName::as_str);
         let why = match outcome {
+            Ok(answer @ Response { status: 200..=299, .. }) if !holds_token(answer) => {
+                format!("HTTP {}, and the answer holds no access token", answer.status)
+            }
             Ok(answer) => format!("HTTP {}", answer.status),
             Err(failure) => failure.to_string(),
         };
@@ -153,6 +159,12 @@ impl LinkStatus {
             tracing::info!(acquirer, "an acquirer grants access tokens again");
         }
     }
+}
+
+/// Returns true if an answer holds an access token (RFC 6749, section 5.1).
+fn holds_token(answer: &Response) -> bool {
+    let Ok(answer) = serde_json::from_slice::<Value>(&answer.body) else { return false };
+    answer.get("access_token").and_then(Value::as_str).is_some_and(|token| !token.trim().is_empty())
 }
 
 /// Returns true if an answer means that we may not or should not call, or that the provider can't answer.
@@ -373,7 +385,9 @@ mod tests {
     async fn requests_for_a_token_are_counted_by_their_end() {
         let unclear = Err(Failure::Unknown("no answer".into()));
         for (outcome, counts) in [
-            (answered(200), [1, 0, 0]),
+            (answered_with(200, b"{\"access_token\":\"hunter2\"}"), [1, 0, 0]),
+            (answered_with(200, b"<html>maintenance</html>"), [0, 0, 1]),
+            (answered_with(200, b"{\"error\":\"hunter2\"}"), [0, 0, 1]),
             (answered(401), [0, 1, 0]),
             (answered(400), [0, 1, 0]),
             (answered(429), [0, 0, 1]),
