@@ -138,7 +138,10 @@ impl MessageRunner {
             })
         };
         let (to_operators, to_owners) = tokio::join!(to_operators, to_owners);
-        let by_mail = self.notifier.mail_failure().map_or(Ok(()), |error| {
+        let tried_before =
+            || "tried by another process, or before this one started; it will be retried".into();
+        let failure = self.notifier.mail_failure().or_else(|| round.has_unsent_mail.get().then(tried_before));
+        let by_mail = failure.map_or(Ok(()), |error| {
             Err(format!(
                 "the last e-mail could not be sent; is mail-server right, and does it answer? {error}"
             ))

@@ -44,12 +44,19 @@ pub(super) struct NewsRound {
     pub(super) until: Timestamp,
     /// Number of e-mails that the server did not accept.
     failures: Cell<u32>,
+    /// True if an e-mail waits for its next try, whichever process made the last one.
+    pub(super) has_unsent_mail: Cell<bool>,
 }
 
 impl NewsRound {
     /// Creates a round that starts at this time.
     pub(super) fn at(now: Timestamp) -> Self {
-        Self { now, until: now.minus_ms(SETTLED_MS), failures: Cell::new(0) }
+        Self {
+            now,
+            until: now.minus_ms(SETTLED_MS),
+            failures: Cell::new(0),
+            has_unsent_mail: Cell::new(false),
+        }
     }
 }
 
@@ -143,6 +150,7 @@ impl Notifier {
         news: &OperatorNews,
     ) -> Option<Digest> {
         let reader = self.reader(operator, channel)?;
+        note_unsent(&reader, channel, round);
         let is_due = reader.mailing.is_due(round.now);
         let may_interrupt = reader.mailing.is_due_for_trouble(round.now);
         let digest = (is_due || may_interrupt).then(|| news.digest(reader, round))?;
@@ -155,9 +163,11 @@ impl Notifier {
         &self,
         person: &'p S,
         channel: Channel,
-        now: Timestamp,
+        round: &NewsRound,
     ) -> Option<Reader<'p>> {
-        self.reader(person, channel).filter(|reader| reader.mailing.is_due(now))
+        let reader = self.reader(person, channel)?;
+        note_unsent(&reader, channel, round);
+        reader.mailing.is_due(round.now).then_some(reader)
     }
 
     /// Reports news of merchants to their owners. Whatever could be read is reported even if other reads failed.
@@ -187,7 +197,7 @@ impl Notifier {
             after = Some(last.login.clone());
             for user in users {
                 let [mail, webhook] =
-                    [Channel::Mail, Channel::Webhook].map(|channel| self.due(&user, channel, round.now));
+                    [Channel::Mail, Channel::Webhook].map(|channel| self.due(&user, channel, round));
                 if mail.is_none() && webhook.is_none() {
                     continue;
                 }
@@ -326,5 +336,14 @@ impl Notifier {
         let Some(reader) = self.reader(person, Channel::Webhook) else { return WebhookOutcome::Failed };
         let public_url = &self.public_url;
         self.channels.by_webhook.send(&WebhookMessage { person, reader, digest, public_url }).await
+    }
+}
+
+/// Records whether an e-mail to this reader waits for its next try: this process may not know, because another one made
+/// the last try.
+fn note_unsent(reader: &Reader<'_>, channel: Channel, round: &NewsRound) {
+    match channel {
+        Channel::Mail if reader.mailing.is_unsent(round.now) => round.has_unsent_mail.set(true),
+        Channel::Mail | Channel::Webhook => {}
     }
 }

@@ -19,6 +19,8 @@ const FIRST_RETRY_MS: u64 = 60_000;
 const LONGEST_RETRY_MS: u64 = 6 * 3_600_000;
 /// Doublings after which the longest gap is reached.
 const MAX_DOUBLINGS: u32 = 9;
+/// Time for which a message that was begun may be under way.
+const UNDER_WAY_MS: u64 = 30_000;
 /// Maximum number of lasting troubles that are stored: those reported last.
 const MAX_TROUBLES: usize = 50;
 
@@ -108,6 +110,15 @@ impl Mailing {
         self.is_due(now) || (!self.is_off && self.begun == 0)
     }
 
+    /// Returns true while a message that was begun, by whichever process, waits for its next try.
+    pub fn is_unsent(&self, now: Timestamp) -> bool {
+        let Some(next_at) = self.next_at.filter(|next_at| !self.is_off && *next_at > now) else {
+            return false;
+        };
+        let Some(before) = self.begun.checked_sub(1) else { return false };
+        now.ms_since(next_at.minus_ms(retry_gap_ms(before))) >= UNDER_WAY_MS
+    }
+
     /// Returns the time after which events are unreported, for a person who was created at this time.
     pub fn unreported_since(&self, created_at: Timestamp, now: Timestamp) -> Timestamp {
         self.reported_until.unwrap_or(created_at).max(now.minus_ms(MAIL_LOOK_BACK_MS))
@@ -141,8 +152,7 @@ impl Mailing {
 
     /// Claims a message that begins now. The next attempt is scheduled first, so it happens even if this process dies.
     pub fn begin(&mut self, now: Timestamp) {
-        let doubled = FIRST_RETRY_MS.saturating_mul(1 << self.begun.min(MAX_DOUBLINGS));
-        self.next_at = Some(now.plus_ms(doubled.min(LONGEST_RETRY_MS)));
+        self.next_at = Some(now.plus_ms(retry_gap_ms(self.begun)));
         self.begun = self.begun.saturating_add(1);
     }
 
@@ -168,6 +178,11 @@ impl Mailing {
     }
 }
 
+/// Returns the gap to the next try after this many tries that failed, and one that begins.
+fn retry_gap_ms(failed: u32) -> u64 {
+    FIRST_RETRY_MS.saturating_mul(1 << failed.min(MAX_DOUBLINGS)).min(LONGEST_RETRY_MS)
+}
+
 fn is_recent(reported: &ReportedTrouble, now: Timestamp) -> bool {
     reported.at.plus_ms(MAIL_REMINDER_MS) > now
 }
@@ -189,6 +204,22 @@ mod tests {
             gaps.push(next_at.ms_since(NOW) / 60_000);
         }
         assert_eq!(gaps, [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360]);
+    }
+
+    #[test]
+    fn a_message_is_unsent_from_half_a_minute_after_its_begin_until_its_next_try() {
+        let mut mailing = Mailing::default();
+        assert!(!mailing.is_unsent(NOW));
+        for gap_ms in [60_000, 120_000] {
+            mailing.begin(NOW);
+            let is_unsent = |after_ms| mailing.is_unsent(NOW.plus_ms(after_ms));
+            assert_eq!(
+                [0, 29_999, 30_000, gap_ms - 1, gap_ms].map(is_unsent),
+                [false, false, true, true, false]
+            );
+        }
+        mailing.sent(NOW, [], NOW);
+        assert!(!mailing.is_unsent(NOW.plus_ms(30_000)));
     }
 
     #[test]

@@ -96,6 +96,29 @@ async fn a_mail_server_that_fails_repeats_no_webhook() {
 }
 
 #[tokio::test]
+async fn a_node_that_starts_knows_that_an_e_mail_waits_for_its_next_try() {
+    let office = office().await;
+    office.hire(ANA, Role::Owner).await;
+    office.key("0011223344556677", 8).await;
+    office.pass(DAY_MS + 60_000);
+    office.mailbox.is_refusing.store(true, Ordering::SeqCst);
+    office.look(&office.notifier).await;
+    office.pass(30_000);
+    let another = office.another(Some(&office.mailbox)).await;
+    let round = another.begin_round();
+    another.report_to_owners(&round).await.unwrap();
+    assert!(another.mail_failure().is_none(), "it has not tried itself");
+    assert!(round.has_unsent_mail.get());
+    office.mailbox.is_refusing.store(false, Ordering::SeqCst);
+    office.pass(30_000);
+    office.look(&another).await;
+    office.pass(30_000);
+    let round = another.begin_round();
+    another.report_to_owners(&round).await.unwrap();
+    assert!(!round.has_unsent_mail.get());
+}
+
+#[tokio::test]
 async fn a_mail_server_that_hangs_holds_back_no_webhook() {
     let office = office().await;
     office.hire(ANA, Role::Owner).await;
