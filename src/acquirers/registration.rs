@@ -40,7 +40,11 @@ impl Registrations {
         }
         let tried = self.links.iter().map(|link| register(link, self.wait));
         let tried = futures_util::future::join_all(tried).await;
-        let failed = tried.iter().filter(|one| **one == Registration::Failed).count();
+        let with_outcome = self.links.iter().zip(&tried);
+        let failed: Vec<_> = with_outcome
+            .filter(|(_, outcome)| **outcome == Registration::Failed)
+            .map(|(link, _)| link.config().spec.name.to_string())
+            .collect();
         let mut tried = tried.into_iter();
         self.links.retain(|_| tried.next() != Some(Registration::Settled));
         if self.links.is_empty() {
@@ -48,9 +52,10 @@ impl Registrations {
         }
         let wait = self.wait;
         self.wait = wait.saturating_mul(2).min(LONGEST_WAIT);
-        let outcome = match failed {
-            0 => Ok(()),
-            banks => Err(format!("our callback address could not be registered at {banks} banks")),
+        let outcome = if failed.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("our callback address could not be registered at: {}", failed.join(", ")))
         };
         Pass::again_in(outcome, wait)
     }
