@@ -1,6 +1,6 @@
 //! Getting past the second factor, or a session that should be over.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::{
     Account, Answer, Authenticator, EventStream, PATIENCE, TestApp, Visitor, eventually, form_token_in,
@@ -260,18 +260,33 @@ fn an_owner_resets_the_second_factor_of_who_lost_it_and_so_does_a_command() {
     assert_eq!(again.code, Some(1), "{again:?}");
 }
 
+/// A session that was used for longer than one lasts in which nothing is done; `None` if a request came too late,
+/// because the machine is busy.
+fn stays_signed_in(app: &TestApp, account: &Account, idle: Duration) -> Option<Visitor> {
+    let mut last = Instant::now();
+    let busy = Visitor::signed_in(app, account);
+    for _ in 0..6 {
+        pause(idle / 4);
+        let begun = Instant::now();
+        let status = busy.get("/console/test").status;
+        if last.elapsed() >= idle {
+            return None;
+        }
+        assert_eq!(status, 200);
+        last = begun;
+    }
+    Some(busy)
+}
+
 #[test]
 fn a_session_ends_when_nothing_is_done_in_it_and_a_live_page_keeps_none_alive() {
     let idle = Duration::from_secs(4);
     let app = TestApp::builder().arg("--session-idle", "4s").start();
     let account = Account::create(&app, "shop", "ana@shop.example", "owner");
-    let busy = Visitor::signed_in(&app, &account);
     let watching = Visitor::signed_in(&app, &account);
     let mut stream = EventStream::open(&app, &watching, "/console/test/payments/stream");
-    for _ in 0..6 {
-        pause(idle / 4);
-        assert_eq!(busy.get("/console/test").status, 200);
-    }
+    let busy =
+        (0..20).find_map(|_| stays_signed_in(&app, &account, idle)).expect("a machine that asks in time");
     check_is_out(&watching);
     while stream.next().is_some() {}
     pause(idle);
