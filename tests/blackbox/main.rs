@@ -118,6 +118,7 @@ mod stuck;
 mod support;
 mod tokens;
 mod traces;
+mod uncounted;
 mod violations;
 mod webhook_failures;
 mod webhook_retries;

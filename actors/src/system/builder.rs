@@ -1,6 +1,6 @@
 //! Start of the actors, each on its thread.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -260,6 +260,7 @@ impl Builder {
             failed_notices,
             payments_fail: AtomicBool::new(false),
             notices_fail: AtomicBool::new(false),
+            failed_counts: AtomicU32::new(0),
             clock: Arc::clone(&system.clock),
             tracer,
             meter: Arc::clone(&system.meter),

@@ -5,7 +5,7 @@
 //! pool. Many nodes may do so at once, because waking is a versioned write. Recreated by the supervisor when it dies.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use actix::prelude::*;
@@ -31,6 +31,9 @@ use crate::watch::meter::Meter;
 /// Time-out of one round, or of one count.
 const ROUND_TIME_OUT: Duration = Duration::from_secs(30);
 
+/// Number of counts in a row whose failure is logged: an outage that begins is found within fewer.
+const COUNTS_MAY_FAIL: u32 = 5;
+
 /// Dependencies of the timer.
 pub(crate) struct TimerParts {
     pub(crate) store: Arc<dyn Store>,
@@ -47,6 +50,8 @@ pub(crate) struct TimerParts {
     pub(crate) payments_fail: AtomicBool,
     /// True if the last query for due notices failed.
     pub(crate) notices_fail: AtomicBool,
+    /// Counts of the backlogs that failed in a row while the store answered otherwise.
+    pub(crate) failed_counts: AtomicU32,
     /// Recorder of the traces that begin here, if traces are wanted.
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
     pub(crate) meter: Arc<Meter>,
@@ -101,6 +106,8 @@ impl Actor for TimerActor {
 
     fn started(&mut self, context: &mut Self::Context) {
         context.run_interval(self.parts.limits.timer_interval, Self::tick);
+        // At once too: until then the backlogs are unknown.
+        self.count(context);
         context.run_interval(self.parts.limits.backlog_interval, Self::count);
     }
 }
@@ -165,9 +172,33 @@ async fn wake(parts: &TimerParts, id: TransactionId) {
     }
 }
 
+/// Logs counts that keep failing, once. An outage of the store is logged by `store/state.rs`.
+fn tell_uncounted(parts: &TimerParts, error: &StoreError) {
+    if parts.store_state.away().is_some() {
+        return;
+    }
+    let failed = parts.failed_counts.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+    if failed == COUNTS_MAY_FAIL {
+        tracing::warn!(
+            %error,
+            "the backlogs of webhooks, due payments and notices could not be counted; they are unknown until a count \
+             succeeds"
+        );
+    } else {
+        tracing::debug!(%error, failed, "the backlogs could not be counted");
+    }
+}
+
 async fn count(parts: &TimerParts) {
     let counted = parts.store.backlog(parts.clock.now(), parts.limits.backlog_counted).await;
-    let Ok(backlog) = counted else { return };
+    let backlog = match counted {
+        Ok(backlog) => backlog,
+        Err(error) => return tell_uncounted(parts, &error),
+    };
+    if parts.failed_counts.swap(0, Ordering::Relaxed) >= COUNTS_MAY_FAIL {
+        tracing::info!("the backlogs are counted again");
+    }
+    parts.meter.backlogs_counted_at.set(parts.clock.now().millis().div_euclid(1_000));
     let count = |number| i64::try_from(number).unwrap_or(i64::MAX);
     parts.meter.webhook_backlog.set(count(backlog.webhooks));
     parts.meter.due_backlog.set(count(backlog.due));

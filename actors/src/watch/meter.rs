@@ -38,6 +38,8 @@ pub(crate) struct Meter {
     pub(crate) webhooks_failing: IntGauge,
     pub(crate) due_backlog: IntGauge,
     pub(crate) inbox_backlog: IntGauge,
+    /// Time of the last count of the backlogs, in seconds.
+    pub(crate) backlogs_counted_at: IntGauge,
     pub(crate) batch_size: Histogram,
     pub(crate) commit_seconds: Histogram,
     pub(crate) conflicts: IntCounter,
@@ -105,6 +107,10 @@ impl Meter {
             inbox_backlog: gauge(
                 "quita_inbox_backlog",
                 "Notices from acquirers that are waiting to be processed",
+            )?,
+            backlogs_counted_at: gauge(
+                "quita_backlog_counted_timestamp_seconds",
+                "Time of the last count of the backlogs; 0 before the first one",
             )?,
             batch_size: histogram(writes.buckets(COUNTS.to_vec()))?,
             commit_seconds: histogram(seconds(

@@ -46,6 +46,7 @@ pub(crate) struct Reading {
     commit: Tally,
     conflicts: u64,
     backlogs: [i64; 3],
+    backlogs_counted_at: Timestamp,
     created: u64,
     events: u64,
     delivered: u64,
@@ -90,6 +91,9 @@ impl Reading {
             commit: tally(&meter.commit_seconds),
             conflicts: meter.conflicts.get(),
             backlogs: [meter.webhook_backlog.get(), meter.due_backlog.get(), meter.inbox_backlog.get()],
+            backlogs_counted_at: Timestamp::from_millis(
+                meter.backlogs_counted_at.get().saturating_mul(1_000),
+            ),
             created: total(&meter.created),
             events: total(&meter.payments),
             delivered: deliveries("delivered"),
@@ -139,6 +143,7 @@ impl Reading {
                 webhook_backlog,
                 timer_backlog,
                 inbox_backlog,
+                backlogs_counted_at: self.backlogs_counted_at,
             },
             payments: PaymentSample {
                 per_second: rate(self.created, earlier.created),

@@ -14,6 +14,9 @@ use crate::store::state::StoreAway;
 /// Time without a confirmed webhook attempt after which a person should look.
 const WEBHOOKS_MAY_FAIL_MS: u64 = 15 * 60 * 1_000;
 
+/// Time for which a count of the backlogs holds: several counts must fail, for each takes up to four seconds.
+const BACKLOGS_ARE_KNOWN_FOR_MS: u64 = 20_000;
+
 /// A number in thousandths: microseconds of a time displayed in milliseconds, or thousandths of a rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Thousandths(u64);
@@ -100,6 +103,12 @@ impl Sample {
         let since = self.webhooks.undelivered_since.filter(|_| self.store.webhook_backlog > 0)?;
         (self.at.ms_since(since) >= WEBHOOKS_MAY_FAIL_MS).then_some(since)
     }
+
+    /// Returns true if the backlogs were counted lately. A store that answers all else may fail to count them.
+    pub fn knows_backlogs(&self) -> bool {
+        let counted_at = self.store.backlogs_counted_at;
+        counted_at > Timestamp::default() && self.at.ms_since(counted_at) <= BACKLOGS_ARE_KNOWN_FOR_MS
+    }
 }
 
 /// State of the store. Times are `None` if nothing was written.
@@ -122,6 +131,8 @@ pub struct StoreSample {
     pub timer_backlog: i64,
     /// Acquirers' notices waiting to be processed.
     pub inbox_backlog: i64,
+    /// Time of the last count of the three backlogs, to the second; 1970 before the first one.
+    pub backlogs_counted_at: Timestamp,
 }
 
 /// Rates of payments.

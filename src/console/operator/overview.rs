@@ -103,7 +103,6 @@ struct OverviewBody {
 impl OverviewBody {
     fn of(troubles: Troubles, language: Language) -> Self {
         let texts = OperatorTexts::of(language);
-        let away = troubles.away.as_ref();
         let mut tiles = vec![
             store(&troubles, texts, language),
             nodes(&troubles, texts),
@@ -112,14 +111,14 @@ impl OverviewBody {
             waiting(
                 texts.operators.timer_backlog,
                 troubles.overdue,
-                away,
+                &troubles,
                 OVERDUE_IS_WELL,
                 "quitatimerbehind",
             ),
             waiting(
                 texts.operators.inbox_backlog,
                 troubles.notices,
-                away,
+                &troubles,
                 NOTICES_ARE_WELL,
                 "quitainboxbehind",
             ),
@@ -137,7 +136,7 @@ impl OverviewBody {
             .into_iter()
             .find(|light| has(*light))
             .unwrap_or(Light::Well);
-        let kinds = troubles.exceptions.unwrap_or_default().into_iter().collect();
+        let kinds = troubles.exceptions.unwrap_or_default().kinds.into_iter().collect();
         Self { texts, language, light, tiles, kinds }
     }
 
@@ -304,8 +303,10 @@ fn introduced(words: &str, names: &[String]) -> Option<String> {
 
 fn exceptions(troubles: &Troubles, texts: &'static OperatorTexts) -> Tile {
     // Without the store, this is the last count, and exceptions that were open then still are.
+    let are_current = troubles.exceptions.as_ref().is_some_and(|counts| counts.are_current);
     let light = match troubles.open_exceptions() {
         None => Light::Unknown,
+        Some(0) if !are_current => Light::Unknown,
         Some(0) => Light::of_stored(true, troubles.away.as_ref()),
         Some(_) => Light::Bad,
     };
@@ -319,18 +320,13 @@ fn exceptions(troubles: &Troubles, texts: &'static OperatorTexts) -> Tile {
     }
 }
 
-fn waiting(
-    name: &'static str,
-    count: i64,
-    away: Option<&StoreAway>,
-    well: i64,
-    runbook: &'static str,
-) -> Tile {
+fn waiting(name: &'static str, count: i64, troubles: &Troubles, well: i64, runbook: &'static str) -> Tile {
     let is_well = count <= well;
+    let of_count = Light::of_stored(is_well, troubles.away.as_ref());
     Tile {
         name,
         value: count.to_string(),
-        light: Light::of_stored(is_well, away),
+        light: if troubles.knows_backlogs { of_count } else { Light::Unknown },
         note: String::new(),
         address: OperatorSection::Store.path(),
         runbook: (!is_well).then_some(runbook),
@@ -342,7 +338,7 @@ fn webhooks(troubles: &Troubles, texts: &'static OperatorTexts, language: Langua
     let waiting = waiting(
         texts.operators.webhook_backlog,
         troubles.webhooks,
-        troubles.away.as_ref(),
+        troubles,
         WEBHOOKS_ARE_WELL,
         "quitawebhookbacklog",
     );
@@ -484,6 +480,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::super::store::tests::other_node;
+    use super::super::troubles::ExceptionCounts;
     use super::*;
     use quita_actors::{FailingReads, MethodOutage, RouteHealth, RouteState};
     use quita_domain::identity::AcquirerName;
@@ -498,7 +495,8 @@ mod tests {
             routes: Vec::new(),
             missing_routes: Vec::new(),
             method_outages: Vec::new(),
-            exceptions: Some(BTreeMap::new()),
+            exceptions: Some(ExceptionCounts { are_current: true, ..ExceptionCounts::default() }),
+            knows_backlogs: true,
             overdue: 0,
             webhooks: 6,
             webhooks_failing_since: None,
@@ -530,6 +528,24 @@ mod tests {
         let page = body.render().unwrap();
         assert!(page.contains("None delivered since"), "{page}");
         assert!(page.contains("/runbook#quitawebhooksundelivered"), "{page}");
+    }
+
+    #[test]
+    fn what_could_not_be_counted_lately_is_unknown_however_small_the_last_count_was() {
+        let stale = Troubles { exceptions: Some(ExceptionCounts::default()), ..well() };
+        let uncounted = Troubles { knows_backlogs: false, ..well() };
+        for (troubles, unknown) in [(stale, 1), (uncounted, 3)] {
+            let body = OverviewBody::of(troubles, Language::English);
+            assert_eq!(body.light, Light::Unknown);
+            assert_eq!(body.render().unwrap().matches("tile-unknown").count(), unknown);
+        }
+        let kinds = BTreeMap::from([("unknown_outcome".to_owned(), 1)]);
+        let stale = Troubles { exceptions: Some(ExceptionCounts { kinds, are_current: false }), ..well() };
+        assert_eq!(
+            OverviewBody::of(stale, Language::English).light,
+            Light::Bad,
+            "it was open, and may be still"
+        );
     }
 
     #[test]

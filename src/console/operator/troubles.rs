@@ -23,15 +23,26 @@ const COUNTED: usize = 1_000;
 const FRESH_FOR: Duration = Duration::from_secs(5);
 /// Time limit for the store to list them.
 const TIME_OUT: Duration = Duration::from_secs(1);
+/// Time for which a count holds. One that is older, because listing them fails or is slow, is no longer current.
+const CURRENT_FOR: Duration = Duration::from_secs(15);
 
 /// Latest counts of open exceptions by kind.
 #[derive(Default)]
 pub(super) struct OpenExceptions(Mutex<Option<(Instant, BTreeMap<String, usize>)>>);
 
+/// Numbers of open exceptions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ExceptionCounts {
+    /// Number of each kind.
+    pub(super) kinds: BTreeMap<String, usize>,
+    /// False if they could not be counted lately: others may have been reported since.
+    pub(super) are_current: bool,
+}
+
 impl OpenExceptions {
     /// Returns the number of exceptions of each kind. While the store does not answer, returns the last counts, or
     /// `None` if there are none.
-    pub(super) async fn by_kind(&self, console: &OperatorConsole) -> Option<BTreeMap<String, usize>> {
+    pub(super) async fn by_kind(&self, console: &OperatorConsole) -> Option<ExceptionCounts> {
         let mut counted = self.0.lock().await;
         let is_fresh = counted.as_ref().is_some_and(|(at, _)| at.elapsed() < FRESH_FOR);
         if !is_fresh
@@ -45,7 +56,11 @@ impl OpenExceptions {
             }
             *counted = Some((Instant::now(), kinds));
         }
-        counted.as_ref().map(|(_, kinds)| kinds.clone())
+        let counts = |(at, kinds): &(Instant, BTreeMap<String, usize>)| ExceptionCounts {
+            kinds: kinds.clone(),
+            are_current: at.elapsed() < CURRENT_FOR,
+        };
+        counted.as_ref().map(counts)
     }
 }
 
@@ -63,7 +78,9 @@ pub(super) struct Troubles {
     /// Methods that no acquirer can take, because every open one is failing.
     pub(super) method_outages: Vec<MethodOutage>,
     /// Open exceptions by kind; `None` if they could not be counted yet.
-    pub(super) exceptions: Option<BTreeMap<String, usize>>,
+    pub(super) exceptions: Option<ExceptionCounts>,
+    /// False if the three backlogs that follow could not be counted lately.
+    pub(super) knows_backlogs: bool,
     /// Number of payments that are due but still waiting.
     pub(super) overdue: i64,
     /// Number of payments with an unconfirmed event.
@@ -133,6 +150,7 @@ impl OperatorConsole {
             missing_routes: self.payments.missing_routes(),
             method_outages: self.payments.method_outages(),
             exceptions: self.open_exceptions.by_kind(self).await,
+            knows_backlogs: sample.knows_backlogs(),
             overdue: store.timer_backlog,
             webhooks: store.webhook_backlog,
             webhooks_failing_since,
@@ -242,7 +260,7 @@ impl Troubles {
 
     /// Returns the number of open exceptions of every kind.
     pub(super) fn open_exceptions(&self) -> Option<usize> {
-        self.exceptions.as_ref().map(|kinds| kinds.values().sum())
+        self.exceptions.as_ref().map(|counts| counts.kinds.values().sum())
     }
 
     /// Returns the counts for the navigation.
