@@ -28,7 +28,7 @@ pub(super) fn read(card: &Fields<'_>, now: Timestamp) -> Option<CardData> {
     let number =
         number.and_then(|digits| card.keep("number", CardNumber::parse(digits).map_err(Broken::from)));
     let holder_name = card.required("holderName").text_of(1..=100);
-    let month = card.required("expirationMonth").integer_or_digits(1..=2, wordings::wrong_number_of_digits);
+    let month = card.required("expirationMonth").integer_or_digits(1..=2, wordings::no_month);
     let month = month.and_then(|month| card.in_range("expirationMonth", month, 1..=12));
     let year = card.required("expirationYear").integer_or_digits(4..=4, wordings::no_year);
     let year = year.and_then(|year| card.in_range_or("expirationYear", year, 1000..=9999, wordings::no_year));

@@ -77,7 +77,6 @@ wordings! {
         "must not contain invisible characters or text direction marks",
         "não pode ter caracteres invisíveis nem marcas de direção";
     pub(super) only_digits = "only digits are accepted", "só dígitos são aceitos";
-    pub(super) wrong_number_of_digits = "the number of digits is wrong", "o número de dígitos está errado";
     pub(super) card_number = "must not contain a card number", "não pode conter um número de cartão";
     pub(super) own_card_number = "must not contain the card's number", "não pode conter o número do cartão";
 
@@ -178,6 +177,7 @@ wordings! {
     pub(super) long_holder_name =
         "is too long for a token; send fewer characters", "é longo demais para um token: envie menos caracteres";
     pub(super) card_expired = "the card's last month has passed", "o último mês do cartão já passou";
+    pub(super) no_month = "must have one or two digits, such as 3 or 03", "deve ter um ou dois dígitos, como 3 ou 03";
     pub(super) no_year = "must have four digits, such as 2030", "deve ter quatro dígitos, como 2030";
     pub(super) no_cvv_length =
         "must have 3 digits (American Express: 4)", "deve ter 3 dígitos (American Express: 4)";

@@ -103,6 +103,18 @@ fn a_card_without_any_field_needs_a_token_or_all_fields() {
 }
 
 #[test]
+fn a_month_with_other_digits_is_told_how_many_it_has() {
+    for month in ["012", "100"] {
+        let body = with(card(), "/creditCard/expirationMonth", json!(month));
+        check(&body, "creditCard.expirationMonth: must have one or two digits, such as 3 or 03");
+        assert_eq!(
+            rejection(&body).message().portuguese(),
+            "creditCard.expirationMonth: deve ter um ou dois dígitos, como 3 ou 03"
+        );
+    }
+}
+
+#[test]
 fn a_body_without_anything_is_said_to_be_empty() {
     for body in ["", " \n"] {
         let rejection = parse_text(body).err().unwrap();
