@@ -102,9 +102,9 @@ wordings! {
         "must be a string of digits, from 0 to 18446744073709551615",
         "deve ser um texto de dígitos, de 0 a 18446744073709551615";
     pub(super) its_name = "its name ", "seu nome ";
-    pub(super) name_of_card_data =
-        "is a name of card data, which belongs only in creditCard",
-        "é um nome de dado de cartão, que só cabe em creditCard";
+    pub(super) name_of_card_data(name: &str) =
+        "{name} is a name of card data, which belongs only in creditCard",
+        "{name} é um nome de dado de cartão, que só cabe em creditCard";
 
     // Splits.
     pub(super) mixed_splits =

@@ -115,6 +115,27 @@ fn a_month_with_other_digits_is_told_how_many_it_has() {
 }
 
 #[test]
+fn metadata_with_a_name_of_card_data_is_told_which() {
+    let named = |name: &str| with(pix(), "/metadata", json!({ "color": "red", name: "x" }));
+    let long = format!("c{}vv", "-".repeat(40));
+    for (name, shown) in
+        [("cvv", "cvv"), ("Card Number", "Card Number"), ("cárd-number", "cardnumber"), (&long, "cvv")]
+    {
+        let told =
+            format!("metadata: its name {shown} is a name of card data, which belongs only in creditCard");
+        let message = rejection(&named(name)).message();
+        assert!(message.english().starts_with(&told), "{message}");
+        let told =
+            format!("metadata: seu nome {shown} é um nome de dado de cartão, que só cabe em creditCard");
+        assert!(message.portuguese().starts_with(&told), "{message:?}");
+    }
+    let number = rejection(&named("4111111111111111")).to_string();
+    assert!(number.starts_with("metadata: ") && !number.contains("4111"), "{number}");
+    let hidden = rejection(&named("cvv\u{664}\u{661}\u{661}\u{661}")).to_string();
+    assert!(hidden.starts_with("metadata: its name cvv is a name"), "{hidden}");
+}
+
+#[test]
 fn a_body_without_anything_is_said_to_be_empty() {
     for body in ["", " \n"] {
         let rejection = parse_text(body).err().unwrap();
