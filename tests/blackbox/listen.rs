@@ -48,7 +48,10 @@ fn a_wrong_secret_and_none_are_told() {
     let app = TestApp::new();
     app.create_key(&["--merchant", "other"]);
     let other_secret = app.quita(&["secrets", "show", "--merchant", "other"]).output();
-    for (secret, expected) in [(other_secret.as_str(), "signature bad"), ("", "not checked")] {
+    for (secret, expected) in [
+        (other_secret.as_str(), "signature bad (not created with this secret; set QUITA_SECRET"),
+        ("", "not checked"),
+    ] {
         let (receiver, url) = listen(&app, secret, &[]);
         app.client().create(&pix(10_027).with("postbackUrl", json!(url)));
         eventually(PATIENCE, expected, || receiver.stdout().contains(expected).then_some(()));

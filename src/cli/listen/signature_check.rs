@@ -13,6 +13,10 @@ pub(in crate::cli) const TOLERANCE_S: u64 = 300;
 pub(in crate::cli) const SIGNATURE_HEADERS: [&str; 3] =
     ["webhook-id", "webhook-timestamp", "webhook-signature"];
 
+/// Reason against a signature that none of the secrets made, with its remedy.
+const OTHER_SECRET: &str = "not created with this secret; set QUITA_SECRET to what quita secrets show --merchant NAME \
+    --mode test prints, or --mode live for live events";
+
 /// Signature headers of a webhook.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::cli) struct SignatureHeaders<'a> {
@@ -76,7 +80,7 @@ pub(in crate::cli) fn judge(
         return SignatureCheck::Unchecked;
     }
     if !secrets.iter().any(|secret| verify(secret, id, timestamp_s, body, signature)) {
-        return SignatureCheck::Bad("not created with this secret");
+        return SignatureCheck::Bad(OTHER_SECRET);
     }
     // The timestamp is checked last: only a genuine signature proves that nothing but the clock is off.
     let off_s = now.millis().div_euclid(1_000).abs_diff(timestamp_s);
@@ -133,7 +137,9 @@ mod tests {
         let signature = sign(&[secret(1)], "evt_1", NOW_S, BODY);
         let headers =
             SignatureHeaders { id: Some("evt_1"), timestamp: Some(&timestamp), signature: Some(&signature) };
-        let bad = SignatureCheck::Bad("not created with this secret");
+        let bad = SignatureCheck::Bad(OTHER_SECRET);
+        let remedy = "QUITA_SECRET to what quita secrets show --merchant NAME --mode test prints";
+        assert!(bad.to_string().contains(remedy), "{bad}");
         check(&[secret(1)], &headers, BODY, &SignatureCheck::Good);
         check(&[secret(2)], &headers, BODY, &bad);
         check(&[secret(1)], &headers, b"{ }", &bad);
