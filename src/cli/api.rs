@@ -13,6 +13,7 @@ use super::failure::Failure;
 use super::http_client::{client, server_url, unreachable};
 use super::json_text::JsonText;
 use super::output;
+use crate::http::wordings;
 
 /// Maximum size in bytes of an answer: a page of the largest records is smaller.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
@@ -96,7 +97,7 @@ impl FailedCall {
 }
 
 /// Parts of a refusal that are shown to the user.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ShownRefusal {
     #[serde(default)]
@@ -105,6 +106,15 @@ struct ShownRefusal {
     details: Vec<RefusalDetail>,
     #[serde(default)]
     request_id: Option<String>,
+}
+
+impl ShownRefusal {
+    /// Returns true if the service has no such address, unlike a payment that does not exist.
+    fn is_of_unknown_address(&self) -> bool {
+        // Both have the code `not_found`, so the sentence has to tell them apart.
+        let unknown = wordings::nothing_here();
+        self.message.as_deref().is_some_and(|message| message.starts_with(unknown.english()))
+    }
 }
 
 #[derive(Deserialize)]
@@ -174,14 +184,34 @@ impl Api {
         match json {
             Some(json) if status.is_success() => Ok(json.to_owned()),
             Some(json) => {
-                let failure = refused(&format!("{what} failed with {status}"), json);
-                Err(FailedCall { failure, passes, wait_s })
+                let refusal = serde_json::from_str(json).unwrap_or_default();
+                let mut told = told(&format!("{what} failed with {status}"), &refusal);
+                if status == StatusCode::NOT_FOUND && refusal.is_of_unknown_address() {
+                    told.push_str(&self.advice_on(&url));
+                }
+                Err(FailedCall { failure: Failure::failed(told), passes, wait_s })
             }
             None => {
-                let why = format!("{} answered {status} without JSON. Is Quita running there?", self.url);
-                Err(FailedCall { failure: Failure::failed(why), passes, wait_s })
+                let mut told =
+                    format!("{} answered {status} without JSON. Is Quita running there?", self.url);
+                if status == StatusCode::NOT_FOUND {
+                    told.push_str(&self.advice_on(&url));
+                }
+                Err(FailedCall { failure: Failure::failed(told), passes, wait_s })
             }
         }
+    }
+
+    /// Returns a line with the address at which there is nothing, and the part of it that the user chose.
+    fn advice_on(&self, asked: &Url) -> String {
+        let mut asked = asked.clone();
+        asked.set_query(None);
+        let path = self.url.path().trim_end_matches('/');
+        let advice = match path {
+            "" => String::new(),
+            _ => format!(" Check the path {path} of --url or QUITA_URL: most services have none."),
+        };
+        format!("\n  The command asked for {asked}.{advice}")
     }
 
     /// Returns the address of a call, below the path of the service.
@@ -212,13 +242,11 @@ fn note_headers(headers: &HeaderMap) {
     }
 }
 
-/// Returns the failure for a refusal, with a line for each violation.
-fn refused(what: &str, json: &str) -> Failure {
-    let refusal = serde_json::from_str::<ShownRefusal>(json).ok();
-    let message =
-        refusal.as_ref().and_then(|refusal| refusal.message.as_deref()).unwrap_or("no reason given");
+/// Returns the message for a refusal, with a line for each violation.
+fn told(what: &str, refusal: &ShownRefusal) -> String {
+    let message = refusal.message.as_deref().unwrap_or("no reason given");
     let mut told = format!("{what}: {}", output::printable(message));
-    let details = refusal.as_ref().map_or(&[][..], |refusal| refusal.details.as_slice());
+    let details = refusal.details.as_slice();
     let lines = details.iter().map(|detail| match detail.field.as_str() {
         // The violation concerns the whole body.
         "" => detail.message.clone(),
@@ -228,10 +256,10 @@ fn refused(what: &str, json: &str) -> Failure {
     for line in lines.filter(|line| details.len() > 1 || !message.starts_with(line.as_str())) {
         told.push_str(&format!("\n  {}", output::printable(&line)));
     }
-    if let Some(id) = refusal.as_ref().and_then(|refusal| refusal.request_id.as_deref()) {
+    if let Some(id) = refusal.request_id.as_deref() {
         told.push_str(&format!("\n  (request {})", output::printable(id)));
     }
-    Failure::failed(told)
+    told
 }
 
 #[cfg(test)]
@@ -296,6 +324,28 @@ mod tests {
         check(400, alone, Err(&["400 Bad Request: amount: is required\n  (request r1)"])).await;
         check(409, "{}", Err(&["409 Conflict: no reason given"])).await;
         check(200, "<html>", Err(&["without JSON"])).await;
+    }
+
+    #[actix_web::test]
+    async fn an_unknown_address_is_told_whole_with_the_path_that_may_be_wrong() {
+        let nothing = r#"{"message":"there is nothing at this address; did you mean /pay/payments?"}"#;
+        let no_payment = r#"{"message":"transaction not found"}"#;
+        let [asked, path] = ["asked for http://127.0.0.1:", "Check the path /base of --url or QUITA_URL"];
+        for (base, answer, has_address, has_path) in [
+            ("base/", nothing, true, true),
+            ("base", "<html>", true, true),
+            ("", nothing, true, false),
+            ("base", no_payment, false, false),
+        ] {
+            let server = test_server(move |_| HttpResponse::NotFound().body(answer));
+            let url = format!("{}{base}", server.url);
+            let call = ApiRequest::get("/pay/payments").with_query(vec![("limit", "1".to_owned())]);
+            let told = api(&url).call("list", call).await.unwrap_err().to_string();
+            assert_eq!((told.contains(asked), told.contains(path)), (has_address, has_path), "{told}");
+            let whole = format!("{}/pay/payments.", url.trim_end_matches('/'));
+            assert_eq!(told.contains(&whole), has_address, "{told}");
+            server.stop().await;
+        }
     }
 
     #[actix_web::test]

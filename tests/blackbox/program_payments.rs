@@ -141,6 +141,18 @@ fn a_refusal_names_everything_that_is_wrong() {
 }
 
 #[test]
+fn a_url_with_a_wrong_path_is_told_as_the_cause() {
+    let app = TestApp::new();
+    let program = app.program(&["payments", "list"]).env("QUITA_URL", &format!("{}/pay", app.url()));
+    let refused = program.env("QUITA_KEY", app.key()).run();
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{refused:?}");
+    let asked = format!("asked for {}/pay/pay/payments.", app.url());
+    for part in [asked.as_str(), "Check the path /pay of --url or QUITA_URL"] {
+        assert!(refused.stderr.contains(part), "{part}: {refused:?}");
+    }
+}
+
+#[test]
 fn a_made_up_payer_is_never_sent_with_a_live_key() {
     let app = TestApp::new();
     let live = app.create_key(&["--merchant", "shop", "--mode", "live"]);
