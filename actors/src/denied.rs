@@ -30,7 +30,7 @@ pub enum Denied {
     #[error("no acquirer keeps a payment payable for that long; send a shorter expiresIn")]
     ExpiryNotAccepted,
     /// The acquirers that take it are paused or busy.
-    #[error("no acquirer accepts this payment at the moment")]
+    #[error("no acquirer accepts this payment at the moment; try again later")]
     NoRoute,
     /// Too much is waiting; nothing was done.
     #[error("the service is overloaded; try again")]

@@ -1,13 +1,15 @@
 //! The application service: everything that the edge may ask of the actors. The API, the pages and the merchants'
 //! console call nothing else. The operators' service is [`crate::Operators`].
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
 use quita_domain::acquiring::Notice;
 use quita_domain::exception::Exception;
-use quita_domain::identity::{Owner, TransactionId};
+use quita_domain::identity::{Mode, Owner, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, PaymentFilter};
+use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::numbering::DeliveryIndex;
 use quita_domain::operation::{Operation, OperationRequest};
@@ -169,6 +171,11 @@ impl Payments {
     pub fn may_take(&self, order: &Order, owner: &Owner) -> bool {
         let now = self.system.clock.now();
         self.system.routes.get().is_some_and(|routes| routes.may_take(order, owner, now))
+    }
+
+    /// Returns the least and the greatest amount that acquirers of these methods take; `None` if there are none.
+    pub fn amounts(&self, methods: &[Method], mode: Mode) -> Option<RangeInclusive<Money>> {
+        self.system.routes.get()?.amounts(methods, mode)
     }
 
     /// Returns the cost of a payment at its acquirer according to the table of costs in use, if a line matches.

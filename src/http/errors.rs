@@ -2,6 +2,7 @@
 
 mod code;
 mod doc_url;
+mod not_taken;
 pub(crate) mod wordings;
 
 use std::fmt;
@@ -10,8 +11,6 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_LANGUAGE, HeaderValue, RETRY_AFTER, VARY, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
 use quita_actors::Denied;
-use quita_domain::identity::Mode;
-use quita_domain::method::Method;
 use quita_domain::payment::Refusal;
 use quita_domain::request::{Rejection, RejectionKind, Violation, code as violation_code};
 use quita_domain::wording::Wording;
@@ -23,6 +22,7 @@ use crate::console::Language;
 
 pub(crate) use code::ErrorCode;
 pub(crate) use doc_url::{announce_public_url, docs_url};
+pub(crate) use not_taken::NotTaken;
 
 /// `Retry-After` of a 503, in seconds.
 const RETRY_AFTER_S: u64 = 1;
@@ -70,30 +70,6 @@ impl ApiError {
 
     pub(crate) fn link_not_found() -> Self {
         Self::new(ErrorCode::NotFound, wordings::link_not_found())
-    }
-
-    /// Returns the error for methods of a link that no acquirer takes in its mode, with their positions in the list.
-    pub(crate) fn methods_unavailable(
-        methods: impl IntoIterator<Item = (usize, Method)>,
-        mode: Mode,
-    ) -> Self {
-        let detail = |(place, method): (usize, Method)| Violation {
-            field: format!("methods[{place}]"),
-            code: violation_code::METHOD_UNAVAILABLE,
-            message: wordings::no_acquirer(method, mode),
-        };
-        let details: Vec<_> = methods.into_iter().map(detail).collect();
-        let message = details.first().map(|first| first.message.clone());
-        let message = message.unwrap_or_else(|| wordings::of_denied(&Denied::MethodUnavailable));
-        Self { details, ..Self::new(ErrorCode::MethodUnavailable, message) }
-    }
-
-    /// Returns the error of a creation, which names the method that no acquirer takes in this mode.
-    pub(crate) fn of_creation(denied: Denied, method: Method, mode: Mode) -> Self {
-        if denied == Denied::MethodUnavailable {
-            return Self::new(ErrorCode::MethodUnavailable, wordings::no_acquirer(method, mode));
-        }
-        denied.into()
     }
 
     /// Returns the error for a missing or invalid key. The message depends on the form of the header alone.

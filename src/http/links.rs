@@ -67,7 +67,7 @@ pub(crate) async fn make(
     let unavailable = parsed.sent_methods.iter().enumerate().filter(|(_, method)| !methods.contains(method));
     let unavailable: Vec<_> = unavailable.map(|(place, method)| (place, *method)).collect();
     if !unavailable.is_empty() || methods.is_empty() {
-        return Err(ApiError::methods_unavailable(unavailable, owner.mode));
+        return Err(ApiError::methods_unavailable(&unavailable, owner.mode));
     }
     if !edge.keyring.has_key_of_now() {
         return Err(ApiError::secret_key_missing());

@@ -19,7 +19,7 @@ use super::answer;
 use super::auth::{Reader, Writer};
 use super::body::read_json;
 use super::edge::Edge;
-use super::errors::{ApiError, ErrorCode};
+use super::errors::{ApiError, ErrorCode, NotTaken};
 use super::idempotency::{REPLAYED, key_of};
 use super::tokens::TokenOutcome;
 use super::{ignored_names, query};
@@ -165,6 +165,7 @@ async fn create_new(
     // Refused before anything is stored: a payment without a page token could never be shown to its payer.
     let page_token = edge.keyring.page_token(id).ok_or_else(ApiError::secret_key_missing)?;
     let method = purchase.order.method;
+    let amount = purchase.order.amount;
     let mode = owner.mode;
     let card = purchase.card.as_ref();
     let (card_fingerprint, other_card_fingerprints) =
@@ -180,7 +181,9 @@ async fn create_new(
         link,
         used_token,
     };
-    edge.payments.create(new).await.map_err(|denied| ApiError::of_creation(denied, method, mode))
+    edge.payments.create(new).await.map_err(|denied| {
+        ApiError::of_creation(denied, &NotTaken::new(&edge.payments, &[method], mode, amount))
+    })
 }
 
 fn answer_created(edge: &Edge, created: &Created) -> HttpResponse {

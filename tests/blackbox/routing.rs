@@ -71,7 +71,13 @@ fn what_no_acquirer_takes_is_refused_and_not_stored() {
     let client = app.client();
     client.post("/pay/payments", &boleto(150)).expect_error(422, "method_unavailable");
     for cents in [99, 201] {
-        client.post_once("/pay/payments", "k", &pix(cents)).expect_error(422, "amount_not_accepted");
+        let refused = client.post_once("/pay/payments", "k", &pix(cents));
+        let refused = refused.expect_error(422, "amount_not_accepted");
+        let message = refused["message"].as_str().unwrap();
+        assert!(
+            message.contains("for pix in test mode accepts this amount; send from 100 to 200 cents"),
+            "{message}"
+        );
     }
     assert_eq!(client.get("/pay/payments").expect(200)["data"], json!([]));
     assert_eq!(client.post_once("/pay/payments", "k", &pix(127)).status, 201, "the key is free");

@@ -1,6 +1,7 @@
 //! Routing: the acquirers that a payment may take, in order. Reads the health that the acquirer actors report.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -247,6 +248,15 @@ impl Routes {
         };
         let objection = |route: &Route| route.candidate(now, Duration::MAX, order).lasting_objection(&inputs);
         self.all.iter().filter(takes).any(|route| objection(route).is_none())
+    }
+
+    /// Returns the least and the greatest amount that acquirers of these methods take; `None` if there are none.
+    pub(crate) fn amounts(&self, methods: &[Method], mode: Mode) -> Option<RangeInclusive<Money>> {
+        let takes = |route: &&Route| route.spec().mode == mode && methods.contains(&route.method);
+        let specs = || self.all.iter().filter(takes).map(Route::spec);
+        let least = specs().map(|spec| spec.min_amount).min()?;
+        let greatest = specs().map(|spec| spec.max_amount).max()?;
+        Some(least..=greatest)
     }
 
     /// Counts the tries that ended by this write, and compares the cost that it learnt.

@@ -202,15 +202,17 @@ codes! {
     AmountNotAccepted = "amount_not_accepted", UNPROCESSABLE_ENTITY,
         ("None of the acquirers for this payment accepts this amount.",
          "Nenhum adquirente possível para este pagamento aceita este valor."),
-        ("Check that the amount is in cents, or ask the operator for the acquirers' limits.",
-         "Confira se o valor está em centavos, ou pergunte ao operador os limites dos adquirentes.");
+        ("Send an amount within the limits that the message names. Check that it is in cents, or ask the operator for the acquirers' limits.",
+         "Envie um valor dentro dos limites que a mensagem cita. Confira se está em centavos, ou pergunte ao operador os limites dos adquirentes.");
     ExpiryNotAccepted = "expiry_not_accepted", UNPROCESSABLE_ENTITY,
         ("No acquirer keeps a PIX payable for that long.", "Nenhum adquirente mantém um PIX pagável por tanto tempo."),
         ("Send a shorter `expiresIn`.", "Envie um `expiresIn` menor.");
     MethodUnavailable = "method_unavailable", UNPROCESSABLE_ENTITY,
-        ("No acquirer is configured for this method in the mode of the key.",
-         "Nenhum adquirente está configurado para este método no modo da chave."),
-        ("Use another method, or ask the operator.", "Use outro método, ou fale com o operador.");
+        ("No acquirer is configured for this method in the mode of the key, or none accepts the terms of the payment.",
+         "Nenhum adquirente está configurado para este método no modo da chave, ou nenhum aceita as condições do \
+          pagamento."),
+        ("Use another method, change the terms that the message names, or ask the operator.",
+         "Use outro método, mude as condições que a mensagem cita, ou fale com o operador.");
     CaptureExceedsAuthorized = "capture_exceeds_authorized", UNPROCESSABLE_ENTITY,
         ("The capture is more than the authorised amount.", "A captura é maior que o autorizado."),
         ("Capture at most the amount named in the message.", "Capture no máximo o valor da mensagem.");

@@ -1,8 +1,6 @@
 //! Messages of the API's own errors, in both languages. The domain has those about fields.
 
 use quita_actors::Denied;
-use quita_domain::identity::Mode;
-use quita_domain::method::Method;
 use quita_domain::payment::Refusal;
 use quita_domain::status::Status;
 use quita_domain::wording::Wording;
@@ -67,6 +65,19 @@ wordings! {
     pub(crate) no_test_acquirer(method: &str) =
         "no acquirer is configured for {method} in test mode; use another method, or ask the operator for a sandbox",
         "nenhum adquirente está configurado para {method} no modo test; use outro método, ou peça ao operador um sandbox";
+    pub(crate) terms_not_taken(methods: &str, mode: &str) =
+        "no acquirer for {methods} in {mode} mode can take this payment with these terms (due date, fine, interest, \
+         discounts, splits); change them, use another method, or ask the operator",
+        "nenhum adquirente de {methods} no modo {mode} pode receber este pagamento com estas condições (vencimento, multa, \
+         juros, descontos, splits); mude-as, use outro método ou fale com o operador";
+    pub(crate) amount_out_of_limits(methods: &str, mode: &str, least: u64, greatest: u64) =
+        "none of the acquirers for {methods} in {mode} mode accepts this amount; send from {least} to {greatest} cents \
+         (10000 = R$ 100,00), or ask the operator",
+        "nenhum adquirente de {methods} no modo {mode} aceita este valor; envie de {least} a {greatest} centavos (10000 = \
+         R$ 100,00), ou fale com o operador";
+    amount_in_cents =
+        "; check that it is in cents (10000 = R$ 100,00), or ask the operator for the acquirers' limits",
+        "; confira se está em centavos (10000 = R$ 100,00), ou pergunte ao operador os limites dos adquirentes";
     new_key_or_first_body =
         "; use a new key, or send the first body again", "; use uma chave nova ou reenvie o primeiro corpo";
     new_token = "; request a new one for each payment", "; peça um novo para cada pagamento";
@@ -244,7 +255,7 @@ pub(super) fn of_denied(denied: &Denied) -> Wording {
         Denied::ExpiryNotAccepted => {
             "nenhum adquirente mantém um pagamento pagável por tanto tempo; envie um expiresIn menor"
         }
-        Denied::NoRoute => "nenhum adquirente aceita este pagamento no momento",
+        Denied::NoRoute => "nenhum adquirente aceita este pagamento no momento; tente de novo mais tarde",
         Denied::Overloaded => "o serviço está sobrecarregado; tente de novo",
         Denied::Interrupted => {
             "o trabalho foi interrompido e pode ter sido feito ou não; repita a requisição com o mesmo Idempotency-Key: \
@@ -256,25 +267,17 @@ pub(super) fn of_denied(denied: &Denied) -> Wording {
     match denied {
         Denied::KeyReused => wording.then(&new_key_or_first_body()),
         Denied::TokenUsed => wording.then(&new_token()),
+        Denied::AmountNotAccepted => wording.then(&amount_in_cents()),
         Denied::NotFound
         | Denied::Refused(_)
         | Denied::StoreUnavailable(_)
         | Denied::Defect(_)
         | Denied::MethodUnavailable
-        | Denied::AmountNotAccepted
         | Denied::ExpiryNotAccepted
         | Denied::NoRoute
         | Denied::Overloaded
         | Denied::Interrupted
         | Denied::Stopping => wording,
-    }
-}
-
-/// Returns the message for a method that no acquirer takes in this mode.
-pub(super) fn no_acquirer(method: Method, mode: Mode) -> Wording {
-    match mode {
-        Mode::Test => no_test_acquirer(method.label()),
-        Mode::Live => no_live_acquirer(method.label()),
     }
 }
 
@@ -389,13 +392,10 @@ mod tests {
             ),
             (too_many_unknown_keys(), "check your key, and wait", "confira sua chave e espere"),
             (no_scope("a", "b, c"), "lacks the scope a: it has b, c", "não tem o escopo a: ela tem b, c"),
-            (no_acquirer(Method::Pix, Mode::Live), "for pix in live mode", "para pix no modo live"),
-            (
-                no_acquirer(Method::Pix, Mode::Live),
-                "qk_test_ key, which reaches the sandbox",
-                "alcança o sandbox",
-            ),
-            (no_acquirer(Method::Boleto, Mode::Test), "for boleto in test mode", "para boleto no modo test"),
+            (no_live_acquirer("pix"), "for pix in live mode", "para pix no modo live"),
+            (no_live_acquirer("pix"), "qk_test_ key, which reaches the sandbox", "alcança o sandbox"),
+            (no_test_acquirer("boleto"), "for boleto in test mode", "para boleto no modo test"),
+            (of_denied(&Denied::NoRoute), "at the moment; try again later", "tente de novo mais tarde"),
         ] {
             assert!(wording.english().contains(english), "{wording:?}");
             assert!(wording.portuguese().contains(portuguese), "{wording:?}");

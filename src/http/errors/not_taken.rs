@@ -1,0 +1,104 @@
+//! Errors about payments and links that no configured acquirer could ever take.
+
+use std::ops::RangeInclusive;
+
+use quita_actors::{Denied, Payments};
+use quita_domain::identity::Mode;
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use quita_domain::request::{Violation, code as violation_code};
+use quita_domain::wording::Wording;
+
+use super::{ApiError, ErrorCode, wordings};
+
+/// Payment that was not taken, as far as the messages describe it.
+#[derive(Debug)]
+pub(crate) struct NotTaken {
+    methods: Vec<Method>,
+    mode: Mode,
+    amount: Money,
+    /// Least and greatest amount that acquirers of these methods accept; `None` if there are no acquirers.
+    accepted: Option<RangeInclusive<Money>>,
+}
+
+impl NotTaken {
+    /// Describes a payment by one of these methods.
+    pub(crate) fn new(payments: &Payments, methods: &[Method], mode: Mode, amount: Money) -> Self {
+        Self { methods: methods.to_vec(), mode, amount, accepted: payments.amounts(methods, mode) }
+    }
+
+    /// Returns the sentence about this reason, with what the caller can do.
+    fn message(&self, denied: &Denied) -> Wording {
+        let names: Vec<_> = self.methods.iter().map(|method| method.label()).collect();
+        let names = names.join(", ");
+        let mode = self.mode.as_str();
+        match (denied, &self.accepted) {
+            (Denied::MethodUnavailable, None) => match self.mode {
+                Mode::Test => wordings::no_test_acquirer(&names),
+                Mode::Live => wordings::no_live_acquirer(&names),
+            },
+            (Denied::MethodUnavailable, Some(_)) => wordings::terms_not_taken(&names, mode),
+            // Limits with a gap, or a rule that leaves acquirers out, refuse amounts within these bounds too.
+            (Denied::AmountNotAccepted, Some(accepted)) if !accepted.contains(&self.amount) => {
+                let least = accepted.start().cents();
+                let greatest = accepted.end().cents();
+                wordings::amount_out_of_limits(&names, mode, least, greatest)
+            }
+            (_, _) => wordings::of_denied(denied),
+        }
+    }
+}
+
+impl ApiError {
+    /// Returns the error of a creation. It says what acquirers of the method in this mode accept.
+    pub(crate) fn of_creation(denied: Denied, not_taken: &NotTaken) -> Self {
+        let is_never_taken = [Denied::MethodUnavailable, Denied::AmountNotAccepted].contains(&denied);
+        let message = not_taken.message(&denied);
+        let error = Self::from(denied);
+        if is_never_taken { Self { message, ..error } } else { error }
+    }
+
+    /// Returns the error for methods of a link without an acquirer in its mode, with their positions in the list.
+    pub(crate) fn methods_unavailable(methods: &[(usize, Method)], mode: Mode) -> Self {
+        let message_of = |methods: Vec<Method>| {
+            NotTaken { methods, mode, amount: Money::ZERO, accepted: None }
+                .message(&Denied::MethodUnavailable)
+        };
+        let detail = |(place, method): &(usize, Method)| Violation {
+            field: format!("methods[{place}]"),
+            code: violation_code::METHOD_UNAVAILABLE,
+            message: message_of(vec![*method]),
+        };
+        let details: Vec<_> = methods.iter().map(detail).collect();
+        let message = details.first().map(|first| first.message.clone());
+        let message = message.unwrap_or_else(|| wordings::of_denied(&Denied::MethodUnavailable));
+        Self { details, ..Self::new(ErrorCode::MethodUnavailable, message) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn not_taken(methods: &[Method], accepted: Option<(u64, u64)>) -> NotTaken {
+        let accepted =
+            accepted.map(|(least, greatest)| Money::from_cents(least)..=Money::from_cents(greatest));
+        NotTaken { methods: methods.to_vec(), mode: Mode::Live, amount: Money::from_cents(500), accepted }
+    }
+
+    #[test]
+    fn a_payment_that_is_not_taken_is_told_with_what_would_be() {
+        let unlimited = "check that it is in cents (10000 = R$ 100,00), or ask the operator";
+        for (denied, accepted, english, portuguese) in [
+            (Denied::AmountNotAccepted, Some((1, 499)), "send from 1 to 499 cents", "envie de 1 a 499"),
+            (Denied::AmountNotAccepted, Some((1, 500)), unlimited, "confira se está em centavos"),
+            (Denied::AmountNotAccepted, None, unlimited, "confira se está em centavos"),
+            (Denied::MethodUnavailable, None, "is configured for pix in live", "configurado para pix no"),
+            (Denied::MethodUnavailable, Some((1, 500)), "with these terms", "com estas condições"),
+        ] {
+            let message = ApiError::of_creation(denied, &not_taken(&[Method::Pix], accepted)).message;
+            assert!(message.english().contains(english), "{message:?}");
+            assert!(message.portuguese().contains(portuguese), "{message:?}");
+        }
+    }
+}
