@@ -109,6 +109,15 @@ fn a_method_that_no_acquirer_of_the_mode_takes_is_refused_and_no_default() {
 }
 
 #[test]
+fn a_link_in_a_mode_without_acquirers_is_told_the_mode_and_what_to_do() {
+    let app = TestApp::new();
+    let live = app.client_with(&app.create_key(&["--merchant", "shop", "--mode", "live"]));
+    let refused = live.post("/pay/links", &link()).expect_error(422, "method_unavailable");
+    let message = refused["message"].as_str().unwrap();
+    assert!(message.contains("in live mode; ask the operator, or use a qk_test_ key"), "{refused:#}");
+}
+
+#[test]
 fn one_key_makes_one_link_beside_a_payment_of_the_same_key() {
     let app = TestApp::new();
     let client = app.client();

@@ -70,8 +70,11 @@ impl ApiError {
             message: message_of(vec![*method]),
         };
         let details: Vec<_> = methods.iter().map(detail).collect();
-        let message = details.first().map(|first| first.message.clone());
-        let message = message.unwrap_or_else(|| wordings::of_denied(&Denied::MethodUnavailable));
+        let message = match (details.first(), mode) {
+            (Some(first), _) => first.message.clone(),
+            (None, Mode::Test) => wordings::no_test_acquirer_of_links(),
+            (None, Mode::Live) => wordings::no_live_acquirer_of_links(),
+        };
         Self { details, ..Self::new(ErrorCode::MethodUnavailable, message) }
     }
 }
@@ -97,6 +100,18 @@ mod tests {
             (Denied::MethodUnavailable, Some((1, 500)), "with these terms", "com estas condições"),
         ] {
             let message = ApiError::of_creation(denied, &not_taken(&[Method::Pix], accepted)).message;
+            assert!(message.english().contains(english), "{message:?}");
+            assert!(message.portuguese().contains(portuguese), "{message:?}");
+        }
+    }
+
+    #[test]
+    fn a_link_in_a_mode_without_acquirers_is_told_the_mode_and_what_to_do() {
+        for (mode, english, portuguese) in [
+            (Mode::Live, "in live mode; ask the operator, or use a qk_test_ key", "no modo live; fale com"),
+            (Mode::Test, "in test mode; ask the operator for a sandbox", "no modo test; peça"),
+        ] {
+            let message = ApiError::methods_unavailable(&[], mode).message;
             assert!(message.english().contains(english), "{message:?}");
             assert!(message.portuguese().contains(portuguese), "{message:?}");
         }
