@@ -24,6 +24,7 @@ mod host;
 mod idempotency;
 mod ignored_names;
 mod key_expiry;
+pub(crate) mod link_methods;
 pub(crate) mod link_payments;
 pub(crate) mod links;
 mod mount;

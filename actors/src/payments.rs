@@ -173,6 +173,14 @@ impl Payments {
         self.system.routes.get().is_some_and(|routes| routes.may_take(order, owner, now))
     }
 
+    /// Returns the reason why no acquirer of the mode could ever take this order, whatever their states; `None` if one
+    /// could.
+    pub fn lasting_refusal(&self, order: &Order, owner: &Owner) -> Option<Denied> {
+        let now = self.system.clock.now();
+        let routes = self.system.routes.get()?;
+        routes.lasting_refusal(order, owner, now).map(Denied::from)
+    }
+
     /// Returns the least and the greatest amount that acquirers of these methods take; `None` if there are none.
     pub fn amounts(&self, methods: &[Method], mode: Mode) -> Option<RangeInclusive<Money>> {
         self.system.routes.get()?.amounts(methods, mode)

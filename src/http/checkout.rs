@@ -41,14 +41,16 @@ use super::accepted::asks_for_json;
 use super::client_address::address_of;
 use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode};
+use super::link_methods::{METHODS_OF_PAGE, never_payable};
 use super::link_payments::{NotBegun, Submitted, begin, is_being_cancelled, of_page};
-use super::links::{METHODS_OF_PAGE, status_of};
+use super::links::status_of;
+use super::observed::note_refusal;
 use super::pages::checkout_card::decline;
 use super::pages::checkout_page::{
     self, CheckoutPage, FilledForm, FormMistake, StateView, UnneededView, field_of,
 };
 use super::pages::checkout_words::{
-    mistake, no_method, sold_out, state_of, state_of_cancelling, state_of_link,
+    mistake, no_method, not_payable, sold_out, state_of, state_of_cancelling, state_of_link,
 };
 use super::pages::not_started::NotStarted;
 use crate::console::Language;
@@ -434,7 +436,7 @@ impl Visit<'_> {
     async fn form_page(&self, filled: FilledForm<'_>, status: StatusCode) -> Result<HttpResponse, Refused> {
         let methods = self.methods();
         if methods.is_empty() {
-            return self.notice(no_method(self.language), StatusCode::SERVICE_UNAVAILABLE).await;
+            return self.without_methods().await;
         }
         let number = self.form_number()?;
         let plans = self.plans();
@@ -444,6 +446,17 @@ impl Visit<'_> {
         let due = self.due_of_form(&methods);
         let page = CheckoutPage { form: Some(form), due, ..self.bare(state).await? };
         Ok(rendered(&page, status))
+    }
+
+    /// Returns the page of a link none of whose methods is offered, for now or as long as the acquirers' limits stay.
+    async fn without_methods(&self) -> Result<HttpResponse, Refused> {
+        let (state, error) = match never_payable(self.edge, &self.link, &[]) {
+            Some(error) => (not_payable(self.language), error),
+            None => (no_method(self.language), Denied::NoRoute.into()),
+        };
+        let mut page = self.notice(state, error.error_code().status()).await?;
+        note_refusal(&mut page, error);
+        Ok(page)
     }
 
     /// Returns the form as it was filled in, for another attempt after this number of seconds.

@@ -3,7 +3,7 @@
 use prometheus::{IntCounterVec, Opts, Registry};
 use quita_domain::method::Method;
 
-use super::links::METHODS_OF_PAGE;
+use super::link_methods::METHODS_OF_PAGE;
 
 /// Outcome of a card that a payer tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

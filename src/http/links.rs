@@ -4,11 +4,10 @@ use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use quita_actors::Denied;
-use quita_domain::identity::{LinkId, Mode, Owner};
+use quita_domain::identity::{LinkId, Owner};
 use quita_domain::link::{KeyedClosing, Link, LinkStatus, LinkUses};
 use quita_domain::listing::Cursor;
 use quita_domain::listing::query::LinkQuery;
-use quita_domain::method::Method;
 use quita_domain::record::link::{LinkFacts, LinkRecord};
 use quita_domain::request::link::{self as request, ParsedLink};
 use uuid::Uuid;
@@ -19,10 +18,8 @@ use super::body::{read_json, read_optional_json};
 use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, wordings};
 use super::idempotency::{REPLAYED, key_of};
+use super::link_methods::{available_methods, with_possible_methods};
 use super::{ignored_names, link_payments, query};
-
-/// Methods that the page of a link takes.
-pub(crate) const METHODS_OF_PAGE: [Method; 3] = [Method::Pix, Method::Boleto, Method::CreditCard];
 
 /// Number of payments that the record of a link names.
 pub(crate) const NEWEST_PAYMENTS: usize = 20;
@@ -72,7 +69,9 @@ pub(crate) async fn make(
     if !edge.keyring.has_key_of_now() {
         return Err(ApiError::secret_key_missing());
     }
+    let sent = parsed.sent_methods.clone();
     let link = parsed.into_link(id, owner, fingerprint.clone(), &methods, edge.clock.now())?;
+    let link = with_possible_methods(edge, link, &sent)?;
     if edge.links.insert_link(&link).await.map_err(Denied::from)? {
         return Ok((link, false));
     }
@@ -82,14 +81,6 @@ pub(crate) async fn make(
 
 fn replayed(known: Link, fingerprint: Option<&String>) -> Result<(Link, bool), ApiError> {
     if known.fingerprint.as_ref() == fingerprint { Ok((known, true)) } else { Err(Denied::KeyReused.into()) }
-}
-
-/// Returns the page's methods for which acquirers of this mode are configured.
-pub(crate) fn available_methods(edge: &Edge, mode: Mode) -> Vec<Method> {
-    let routes = edge.payments.acquirers();
-    let has_route =
-        |method: &Method| routes.iter().any(|route| (route.mode, route.method) == (mode, *method));
-    METHODS_OF_PAGE.into_iter().filter(has_route).collect()
 }
 
 /// `GET /pay/links/{linkId}`

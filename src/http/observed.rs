@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use actix_web::dev::ServiceRequest;
 use actix_web::web::Data;
-use actix_web::{HttpMessage, HttpRequest};
+use actix_web::{HttpMessage, HttpRequest, HttpResponse};
 use quita_domain::access::KeyKind;
 use quita_domain::identity::Owner;
 use quita_domain::request::Violation;
@@ -59,6 +59,11 @@ pub(super) fn note_ended_key(request: &HttpRequest, key: &EndedKey, key_kind: Ke
         key_kind,
         reason,
     });
+}
+
+/// Records the error that a page reports in its own words, for its log line.
+pub(super) fn note_refusal(page: &mut HttpResponse, error: ApiError) {
+    page.extensions_mut().insert(error);
 }
 
 impl Observer {
@@ -158,7 +163,10 @@ impl Observer {
             key_kind: caller.as_ref().map(|caller| caller.key_kind).unwrap_or_default(),
         };
         if is_refused {
-            self.tell(answered, error.and_then(|error| error.as_error::<ApiError>()), caller);
+            let page = result.as_ref().ok().map(|response| response.response().extensions());
+            let of_page = page.as_ref().and_then(|extensions| extensions.get::<ApiError>());
+            let error = error.and_then(|error| error.as_error::<ApiError>()).or(of_page);
+            self.tell(answered, error, caller);
         } else if let (Some(ignored), Some(caller)) = (ignored, caller) {
             self.tell_ignored(answered, &ignored, &caller.owner);
         }

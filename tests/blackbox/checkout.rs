@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha384};
 
 use crate::support::{
-    Acquirers, Answer, Client, Edit, PATIENCE, TestApp, TestReceiver, eventually, release_use, take_use,
-    today,
+    Acquirers, Answer, Client, Edit, PATIENCE, TestApp, TestReceiver, Visitor, eventually, release_use,
+    take_use, today,
 };
 
 /// A page and what a payer does on it.
@@ -208,11 +208,52 @@ fn a_method_that_no_acquirer_takes_with_the_amount_is_not_offered() {
     let app = TestApp::builder().env("QUITA_ACQUIRER", acquirers).start();
     let page = Payer::at(&app, &make(&app, &link())).check("open");
     assert!(page.contains("value=\"pix\"") && !page.contains("value=\"boleto\""), "{page}");
-    let payer = Payer::at(&app, &make(&app, &link().with("methods", json!(["boleto"]))));
-    let none = payer.client.get(&payer.path);
-    assert_eq!(none.status, 503, "{none}");
     let page = Payer::at(&app, &make(&app, &link().with("amount", json!(10_026)))).check("open");
     assert!(page.contains("value=\"boleto\""), "{page}");
+}
+
+#[test]
+fn a_payer_of_a_link_that_nobody_takes_any_more_is_sent_to_the_shop() {
+    let acquirers = |most: u64| format!("[{{ name = \"a\", adapter = \"sandbox\", max-amount = {most} }}]");
+    let mut app = TestApp::builder().env("QUITA_ACQUIRER", &acquirers(20_000)).start();
+    let mut path = Payer::at(&app, &make(&app, &link())).path;
+    app.restart_with("QUITA_ACQUIRER", &acquirers(10_000));
+    path.insert_str(0, &app.url());
+    let payer = Payer::at(&app, &json!({ "url": path }));
+    for (language, sentence) in [("pt-BR", "Peça outro à loja"), ("en", "Ask the shop for another one")] {
+        let page = payer.client.send("GET", &payer.path, &[("Accept-Language", language)], b"");
+        assert_eq!(page.status, 422, "{page}");
+        assert!(page.text().contains(sentence) && !page.text().contains("minutos"), "{page}");
+    }
+    check_log(&app, &["amount_not_accepted", "none of the acquirers", "from 1 to 10000 cents"]);
+}
+
+#[test]
+fn a_payer_comes_back_in_minutes_if_every_acquirer_is_paused() {
+    let one = "[{ name = \"a\", adapter = \"sandbox\", methods = [\"pix\"] }]";
+    let app = TestApp::builder().env("QUITA_ACQUIRER", one).start();
+    let payer = Payer::at(&app, &make(&app, &link()));
+    let operator = Visitor::operator(&app);
+    assert_eq!(operator.post("/acquirers/a/pix/paused", &[]).status, 303);
+    let page = payer.client.get(&payer.path);
+    assert_eq!(page.status, 503, "{page}");
+    assert!(page.text().contains("Volte em alguns minutos"), "{page}");
+    check_log(
+        &app,
+        &["no_acquirer_available", "no acquirer accepts this payment at the moment; try again later"],
+    );
+    make(&app, &link());
+}
+
+/// Expects these parts in the line about a page that was refused.
+#[track_caller]
+fn check_log(app: &TestApp, parts: &[&str]) {
+    let log = app.log();
+    let told = log.lines().find(|line| line.contains("a request was refused") && line.contains("/checkout"));
+    let told = told.expect("the refusal is logged");
+    for part in parts {
+        assert!(told.contains(part), "{part}: {told}");
+    }
 }
 
 #[test]

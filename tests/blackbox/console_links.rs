@@ -51,6 +51,17 @@ fn link() -> Value {
 }
 
 #[test]
+fn a_link_that_no_acquirer_takes_is_a_mistake_in_its_form() {
+    let limited = "[{ name = 'one', adapter = 'sandbox', max-amount = 5000 }]";
+    let app = TestApp::builder().env("QUITA_ACQUIRER", limited).start();
+    let developer = visitor(&app, "developer");
+    let again = send(&developer, &key(&developer), &[("method", "pix")]);
+    assert_eq!(again.status, 422, "{again}");
+    assert!(again.text().contains("send from 1 to 5000 cents"), "{again}");
+    assert!(developer.page("/console/test/links").contains("No links"));
+}
+
+#[test]
 fn a_developer_makes_a_link_whose_page_shows_address_and_code() {
     let app = TestApp::new();
     let developer = visitor(&app, "developer");

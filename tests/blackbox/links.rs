@@ -1,8 +1,9 @@
 //! Payment links in the API: what is asked for, what is answered, who sees them.
 
+use chrono::Days;
 use serde_json::{Value, json};
 
-use crate::support::{Client, Edit, TestApp, pix};
+use crate::support::{Acquirers, Client, Edit, TestApp, pix, today};
 
 fn link() -> Value {
     json!({"amount": 5_000, "currency": "BRL", "title": "Aula de violão"})
@@ -106,6 +107,55 @@ fn a_method_that_no_acquirer_of_the_mode_takes_is_refused_and_no_default() {
     let refused = client.post("/pay/links", &card).expect_error(422, "method_unavailable");
     assert_eq!(refused["details"][0]["field"], "methods[1]", "{refused:#}");
     assert_eq!(make(&client, &link())["methods"], json!(["pix", "boleto"]));
+}
+
+#[test]
+fn a_link_with_an_amount_that_no_acquirer_takes_is_refused_with_what_they_take() {
+    let limited = "[{ name = 'one', adapter = 'sandbox', methods = ['pix'], max-amount = 10000 }, \
+        { name = 'two', adapter = 'sandbox', methods = ['boleto'], min-amount = 500, max-amount = 20000 }]";
+    let app = TestApp::builder().env("QUITA_ACQUIRER", limited).start();
+    let client = app.client();
+    let of = |cents: u64| link().with("amount", json!(cents));
+    let refused = client.post("/pay/links", &of(30_000)).expect_error(422, "amount_not_accepted");
+    let message =
+        "none of the acquirers for pix, boleto in test mode accepts this amount; send from 1 to 20000 cents";
+    assert!(refused["message"].as_str().unwrap().starts_with(message), "{refused:#}");
+    let sent = of(30_000).with("methods", json!(["boleto", "pix"]));
+    let refused = client.post_once("/pay/links", "k", &sent).expect_error(422, "amount_not_accepted");
+    let details = refused["details"].as_array().unwrap();
+    let named: Vec<_> = details.iter().map(|one| (&one["field"], &one["code"])).collect();
+    let code = json!("amount_not_accepted");
+    assert_eq!(named, [(&json!("methods[0]"), &code), (&json!("methods[1]"), &code)], "{refused:#}");
+    assert!(details[1]["message"].as_str().unwrap().contains("for pix in test mode"), "{refused:#}");
+    assert_eq!(client.get("/pay/links").expect(200)["data"], json!([]), "nothing is stored");
+    for (cents, methods) in
+        [(100, json!(["pix"])), (1_000, json!(["pix", "boleto"])), (15_000, json!(["boleto"]))]
+    {
+        assert_eq!(make(&client, &of(cents))["methods"], methods, "{cents}");
+    }
+    let both = sent.with("amount", json!(15_000));
+    let made = client.post_once("/pay/links", "k", &both).expect(201);
+    assert_eq!(
+        made["methods"],
+        json!(["pix", "boleto"]),
+        "what was sent stays; its page offers what can be paid"
+    );
+}
+
+#[test]
+fn a_link_with_terms_that_no_acquirer_takes_is_refused() {
+    let acquirers = Acquirers::start();
+    let app = acquirers.builder().start();
+    let client = app.client_with(&app.create_key(&["--merchant", "shop", "--mode", "live"]));
+    let day = |days| json!((today() + Days::new(days)).to_string());
+    let discount = json!([{ "until": day(2), "amount": 100 }]);
+    let request = link().with("dueDate", day(10)).with("discounts", discount);
+    let boleto = request.clone().with("methods", json!(["boleto"]));
+    let refused = client.post("/pay/links", &boleto).expect_error(422, "method_unavailable");
+    assert_eq!(refused["details"][0]["field"], "methods[0]", "{refused:#}");
+    assert!(refused["message"].as_str().unwrap().contains("with these terms"), "{refused:#}");
+    let made = make(&client, &request);
+    assert_eq!(made["methods"], json!(["pix", "credit_card"]), "Cielo has no discounts of boletos");
 }
 
 #[test]

@@ -250,6 +250,21 @@ impl Routes {
         self.all.iter().filter(takes).any(|route| objection(route).is_none())
     }
 
+    /// Returns the reason why no acquirer could ever take this order, whatever their states; `None` if one could. Rules
+    /// are ignored, as in [`Self::may_take`].
+    pub(crate) fn lasting_refusal(&self, order: &Order, owner: &Owner, now: Timestamp) -> Option<NoRoute> {
+        let candidates = self.candidates(order, owner.mode, now, Duration::MAX);
+        let inputs = RouteInputs::of(order, &owner.merchant, now);
+        match plan(&inputs, &candidates, &RoutingTable::default(), 0).is_possible() {
+            Ok(()) | Err(NoRoute::NoneEligible) => None,
+            Err(
+                no_route @ (NoRoute::MethodUnavailable
+                | NoRoute::AmountNotAccepted
+                | NoRoute::ExpiryNotAccepted),
+            ) => Some(no_route),
+        }
+    }
+
     /// Returns the least and the greatest amount that acquirers of these methods take; `None` if there are none.
     pub(crate) fn amounts(&self, methods: &[Method], mode: Mode) -> Option<RangeInclusive<Money>> {
         let takes = |route: &&Route| route.spec().mode == mode && methods.contains(&route.method);

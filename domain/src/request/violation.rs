@@ -68,8 +68,10 @@ pub mod code {
     pub const SUBSCRIBER: &str = "subscriber";
     /// The card's brand is unknown.
     pub const UNKNOWN_BRAND: &str = "unknown_brand";
-    /// No acquirer is configured for this payment method in the mode of the key.
+    /// No acquirer of this payment method in the mode of the key is configured, or accepts the terms.
     pub const METHOD_UNAVAILABLE: &str = "method_unavailable";
+    /// No acquirer of this payment method in the mode of the key accepts the amount.
+    pub const AMOUNT_NOT_ACCEPTED: &str = "amount_not_accepted";
     /// The card's brand has no numbers of this length.
     pub const BRAND_LENGTH: &str = "brand_length";
 
@@ -81,7 +83,7 @@ pub mod code {
     pub const TOKEN_UNKNOWN: &str = "token_unknown";
 
     /// All codes.
-    pub const ALL: [&str; 32] = [
+    pub const ALL: [&str; 33] = [
         REQUIRED,
         TYPE,
         SYNTAX,
@@ -110,6 +112,7 @@ pub mod code {
         SUBSCRIBER,
         UNKNOWN_BRAND,
         METHOD_UNAVAILABLE,
+        AMOUNT_NOT_ACCEPTED,
         BRAND_LENGTH,
         TOKEN_EXPIRED,
         TOKEN_USED,

@@ -4,7 +4,7 @@ use quita_domain::request::code;
 use quita_domain::wording::Wording;
 
 /// Every code with its meaning, in the order of [`code::ALL`].
-pub(super) const MEANINGS: [(&str, Wording); 32] = [
+pub(super) const MEANINGS: [(&str, Wording); 33] = [
     (
         code::REQUIRED,
         Wording::fixed(
@@ -167,8 +167,15 @@ pub(super) const MEANINGS: [(&str, Wording); 32] = [
     (
         code::METHOD_UNAVAILABLE,
         Wording::fixed(
-            "No acquirer is configured for this payment method in the mode of the key.",
-            "Nenhum adquirente está configurado para este meio de pagamento no modo da chave.",
+            "No acquirer of this payment method in the mode of the key is configured, or accepts the terms.",
+            "Nenhum adquirente deste meio de pagamento no modo da chave está configurado, ou aceita as condições.",
+        ),
+    ),
+    (
+        code::AMOUNT_NOT_ACCEPTED,
+        Wording::fixed(
+            "No acquirer of this payment method in the mode of the key accepts the amount.",
+            "Nenhum adquirente deste meio de pagamento no modo da chave aceita o valor.",
         ),
     ),
     (

@@ -200,8 +200,8 @@ codes! {
          "Envie o token exatamente como `POST /pay/tokens` o trouxe, com uma chave do mesmo lojista e modo que a chave \
           publicável que o criou.");
     AmountNotAccepted = "amount_not_accepted", UNPROCESSABLE_ENTITY,
-        ("None of the acquirers for this payment accepts this amount.",
-         "Nenhum adquirente possível para este pagamento aceita este valor."),
+        ("None of the acquirers for this payment or link accepts this amount.",
+         "Nenhum adquirente possível para este pagamento ou link aceita este valor."),
         ("Send an amount within the limits that the message names. Check that it is in cents, or ask the operator for the acquirers' limits.",
          "Envie um valor dentro dos limites que a mensagem cita. Confira se está em centavos, ou pergunte ao operador os limites dos adquirentes.");
     ExpiryNotAccepted = "expiry_not_accepted", UNPROCESSABLE_ENTITY,

@@ -58,6 +58,30 @@ impl ApiError {
         if is_never_taken { Self { message, ..error } } else { error }
     }
 
+    /// Returns the error of a link that none of its methods could pay. Methods that were sent are named by their
+    /// positions in the list.
+    pub(crate) fn of_link(refusals: &[(Denied, NotTaken)], all: &NotTaken, sent: &[Method]) -> Self {
+        let is_amount = |denied: &Denied| *denied == Denied::AmountNotAccepted;
+        let are_amounts = !refusals.is_empty() && refusals.iter().all(|(denied, _)| is_amount(denied));
+        let detail = |(place, method): (usize, &Method)| {
+            let (denied, not_taken) = refusals.iter().find(|(_, one)| one.methods.contains(method))?;
+            let code = if is_amount(denied) {
+                violation_code::AMOUNT_NOT_ACCEPTED
+            } else {
+                violation_code::METHOD_UNAVAILABLE
+            };
+            let message = not_taken.message(&reason_of_link(denied));
+            Some(Violation { field: format!("methods[{place}]"), code, message })
+        };
+        let details: Vec<_> = sent.iter().enumerate().filter_map(detail).collect();
+        let (code, denied) = if are_amounts {
+            (ErrorCode::AmountNotAccepted, Denied::AmountNotAccepted)
+        } else {
+            (ErrorCode::MethodUnavailable, Denied::MethodUnavailable)
+        };
+        Self { details, ..Self::new(code, all.message(&denied)) }
+    }
+
     /// Returns the error for methods of a link without an acquirer in its mode, with their positions in the list.
     pub(crate) fn methods_unavailable(methods: &[(usize, Method)], mode: Mode) -> Self {
         let message_of = |methods: Vec<Method>| {
@@ -77,6 +101,11 @@ impl ApiError {
         };
         Self { details, ..Self::new(ErrorCode::MethodUnavailable, message) }
     }
+}
+
+/// Returns the reason as a link has it. Its merchant does not set how long a PIX is payable.
+fn reason_of_link(denied: &Denied) -> Denied {
+    if *denied == Denied::ExpiryNotAccepted { Denied::MethodUnavailable } else { denied.clone() }
 }
 
 #[cfg(test)]
@@ -102,6 +131,39 @@ mod tests {
             let message = ApiError::of_creation(denied, &not_taken(&[Method::Pix], accepted)).message;
             assert!(message.english().contains(english), "{message:?}");
             assert!(message.portuguese().contains(portuguese), "{message:?}");
+        }
+    }
+
+    #[test]
+    fn a_link_that_nobody_could_pay_has_the_code_of_its_methods() {
+        let of = |method, denied| (denied, not_taken(&[method], Some((1, 499))));
+        let all = not_taken(&[Method::Pix, Method::Boleto], Some((1, 499)));
+        for (reasons, sent, code, details) in [
+            (
+                [Denied::AmountNotAccepted, Denied::AmountNotAccepted],
+                vec![],
+                ErrorCode::AmountNotAccepted,
+                vec![],
+            ),
+            (
+                [Denied::AmountNotAccepted, Denied::MethodUnavailable],
+                vec![Method::Boleto, Method::Pix],
+                ErrorCode::MethodUnavailable,
+                vec![("methods[0]", "method_unavailable"), ("methods[1]", "amount_not_accepted")],
+            ),
+            (
+                [Denied::ExpiryNotAccepted, Denied::ExpiryNotAccepted],
+                vec![Method::Pix],
+                ErrorCode::MethodUnavailable,
+                vec![("methods[0]", "method_unavailable")],
+            ),
+        ] {
+            let [pix, boleto] = reasons;
+            let refusals = [of(Method::Pix, pix), of(Method::Boleto, boleto)];
+            let error = ApiError::of_link(&refusals, &all, &sent);
+            let named: Vec<_> = error.details.iter().map(|one| (one.field.as_str(), one.code)).collect();
+            assert_eq!((error.code, named), (code, details));
+            assert!(error.message.english().contains("pix, boleto in live mode"), "{error:?}");
         }
     }
 

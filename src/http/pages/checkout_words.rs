@@ -271,6 +271,19 @@ pub(crate) const fn sold_out(language: Language) -> StateView {
     }
 }
 
+/// Returns the words for a link that no acquirer takes, with its amount and terms.
+pub(crate) const fn not_payable(language: Language) -> StateView {
+    StateView {
+        word: "open",
+        label: pick(language, "Não pode ser pago", "Can't be paid"),
+        sentence: pick(
+            language,
+            "Este link não pode ser pago com este valor e estas condições. Peça outro à loja; nada foi cobrado.",
+            "This link can't be paid with this amount and these terms. Ask the shop for another one; nothing was charged.",
+        ),
+    }
+}
+
 /// Returns the words for a link none of whose methods can be taken now.
 pub(crate) const fn no_method(language: Language) -> StateView {
     StateView {

@@ -24,6 +24,7 @@ use crate::console::merchant::frame::{MerchantFrame, MerchantSection};
 use crate::console::merchant::mode::{InMode, base_of};
 use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
+use crate::http::link_methods::available_methods;
 use crate::http::links as api;
 
 /// Maximum number of days until a link expires.
@@ -210,7 +211,7 @@ pub(crate) async fn ask(
     console: Data<MerchantConsole>,
 ) -> Result<HttpResponse, PageError> {
     visitor.must(Permission::ChangePayments)?;
-    let methods = api::available_methods(&console.edge, mode);
+    let methods = available_methods(&console.edge, mode);
     let entered = EnteredLink {
         methods: methods.iter().map(|method| method.label().to_owned()).collect(),
         installments: String::from("1"),
@@ -244,7 +245,7 @@ pub(crate) async fn create(
             frame: visitor.frame(mode, MerchantSection::Links),
             key,
             entered: entered.without_card_numbers(),
-            offered: api::available_methods(&console.edge, mode),
+            offered: available_methods(&console.edge, mode),
             mistakes,
         })
     };
