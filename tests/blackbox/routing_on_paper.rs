@@ -79,6 +79,23 @@ fn a_dry_run_is_the_same_on_the_command_line_and_stores_nothing() {
 }
 
 #[test]
+fn a_dry_run_tells_with_which_code_the_payment_would_be_refused() {
+    let small = "[{ name = \"small\", adapter = \"sandbox\", methods = [\"pix\"], max-amount = 100 }]";
+    let app = TestApp::builder().env("QUITA_ACQUIRER", small).start();
+    let live = app.client_with(&app.create_key(&["--merchant", "shop", "--mode", "live"]));
+    for (client, cents, refusal) in [
+        (&app.client(), 100, Value::Null),
+        (&app.client(), 101, json!("amount_not_accepted")),
+        (&live, 100, json!("method_unavailable")),
+    ] {
+        let answered = client.post("/pay/routing/evaluate", &pix(cents)).expect(200);
+        assert_eq!(answered["refusal"], refusal, "{answered:#}");
+        let created = client.post("/pay/payments", &pix(cents)).json();
+        assert_eq!(created.get("code"), refusal.as_str().map(|_| &refusal), "as a creation: {created:#}");
+    }
+}
+
+#[test]
 fn a_dry_run_needs_a_key_that_may_read_and_a_body_that_could_be_created() {
     let app = app();
     let path = "/pay/routing/evaluate";

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{CostLine, Plan, RouteInputs, RoutingTable, Version};
+use super::{CostLine, NoRoute, Plan, RouteInputs, RoutingTable, Version};
 use crate::identity::AcquirerName;
 use crate::money::Money;
 use crate::record::wire::Printed;
@@ -12,6 +12,8 @@ use crate::record::wire::Printed;
 pub struct Evaluated {
     rule: Option<String>,
     version: Version,
+    /// Code with which the creation would be refused; `None` if an acquirer would be tried.
+    refusal: Option<&'static str>,
     considered: Vec<RankedAcquirer>,
 }
 
@@ -38,6 +40,11 @@ impl Evaluated {
             weight: choice.weight,
             cost: Printed(CostLine::cost(&table.costs, choice.candidate.acquirer, inputs)),
         });
-        Self { rule: plan.rule.map(|rule| rule.name.clone()), version, considered: considered.collect() }
+        Self {
+            rule: plan.rule.map(|rule| rule.name.clone()),
+            version,
+            refusal: plan.is_possible().err().map(NoRoute::code),
+            considered: considered.collect(),
+        }
     }
 }

@@ -120,6 +120,22 @@ pub enum NoRoute {
     NoneEligible,
 }
 
+impl NoRoute {
+    /// Every reason.
+    pub const ALL: [Self; 4] =
+        [Self::MethodUnavailable, Self::AmountNotAccepted, Self::ExpiryNotAccepted, Self::NoneEligible];
+
+    /// Returns the code with which the API refuses such a payment.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::MethodUnavailable => "method_unavailable",
+            Self::AmountNotAccepted => "amount_not_accepted",
+            Self::ExpiryNotAccepted => "expiry_not_accepted",
+            Self::NoneEligible => "no_acquirer_available",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     InTurn,

@@ -110,6 +110,8 @@ fn reason_of_link(denied: &Denied) -> Denied {
 
 #[cfg(test)]
 mod tests {
+    use quita_domain::routing::NoRoute;
+
     use super::*;
 
     fn not_taken(methods: &[Method], accepted: Option<(u64, u64)>) -> NotTaken {
@@ -164,6 +166,13 @@ mod tests {
             let named: Vec<_> = error.details.iter().map(|one| (one.field.as_str(), one.code)).collect();
             assert_eq!((error.code, named), (code, details));
             assert!(error.message.english().contains("pix, boleto in live mode"), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn a_dry_run_names_the_code_of_the_creation() {
+        for no_route in NoRoute::ALL {
+            assert_eq!(ApiError::from(Denied::from(no_route)).code(), no_route.code());
         }
     }
 
