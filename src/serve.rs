@@ -10,7 +10,7 @@ mod until_stopped;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quita_actors::ActorSystem;
+use quita_actors::{ActorSystem, Readiness};
 use quita_config::store_url::StoreUrl;
 use quita_config::{Config, Environment};
 use quita_domain::identity::Mode;
@@ -97,7 +97,8 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         ops_listen = %ops_address,
         store = %config.store,
         routing_version = %config.routes.version(),
-        "the service is ready"
+        "{}",
+        started(&core.system.payments().readiness())
     );
     welcome.print(&config, api_address, ops_address);
     // Jobs start only now, because no step after this one can fail and leave them running.
@@ -129,6 +130,16 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
 }
 
 /// Logs, in production, which methods no acquirer accepts with live keys: somebody may expect money from them.
+/// Returns the message of a service that has started, in agreement with `/health/ready`.
+fn started(readiness: &Readiness) -> String {
+    let missing = match (&readiness.store_away, readiness.routes.is_empty()) {
+        (None, false) => return String::from("the service is ready"),
+        (Some(_), _) => "the store is unavailable",
+        (None, true) => "no acquirer is configured",
+    };
+    format!("the service runs, but is not ready: {missing}")
+}
+
 fn announce_missing_acquirers(config: &Config) {
     let missing = config.methods_without_acquirer(Mode::Live);
     if config.environment == Environment::Production && !missing.is_empty() {

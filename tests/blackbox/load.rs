@@ -364,13 +364,15 @@ fn two_reports_are_compared_and_what_is_no_report_is_refused() {
     assert_eq!(row("payments"), ["payments", "10", "20", "+100.0%"]);
     assert_eq!(row("create p99").len(), 7, "{table}");
     assert!(table.contains("pace: 10 / 20"), "unlike runs are said to be unlike: {table}");
-    let alike = app.quita(&["load", "compare", "10.json", "10.json"]);
+    fs::copy(app.directory().join("10.json"), app.directory().join("alike.json")).unwrap();
+    let alike = app.quita(&["load", "compare", "10.json", "alike.json"]);
     assert_eq!((alike.code, alike.stderr.as_str()), (Some(0), ""), "{alike:?}");
     fs::write(app.directory().join("other.json"), "{}").unwrap();
     for (other, expected) in [
         ("other.json", "other.json is not a JSON report of this version of `quita load`"),
         ("report.html", "report.html is an HTML page written by --html"),
         ("missing.json", "missing.json can't be read"),
+        ("./10.json", "Both reports are the same file"),
     ] {
         let finished = app.quita(&["load", "compare", "10.json", other]);
         assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""));

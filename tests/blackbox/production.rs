@@ -252,3 +252,29 @@ fn a_closed_console_is_warned_of_until_there_is_an_operator() {
     app.restart();
     assert_eq!((told(&app), doctor(&app)), (1, false), "{}", app.log());
 }
+
+#[test]
+fn a_service_without_any_acquirer_does_not_call_itself_ready() {
+    let app = TestApp::builder()
+        .arg("--environment", "production")
+        .arg("--public-url", "https://pay.example.com")
+        .env("QUITA_SECRET_KEY", SECRET_KEY)
+        .start();
+    assert_eq!(app.ops().get("/health/ready").status, 503);
+    let log = app.log();
+    assert!(log.contains("the service runs, but is not ready: no acquirer is configured"), "{log}");
+    assert!(!log.contains("the service is ready"), "{log}");
+}
+
+#[test]
+fn the_doctor_says_nothing_of_operators_in_the_store_of_a_running_service_that_it_does_not_read() {
+    let app = production();
+    let store = format!("sqlite:{}", app.directory().join("missing.db").display());
+    let address = app.ops_url().trim_start_matches("http://").to_owned();
+    let place = ["--store", &store, "--ops-listen", &address];
+    let place =
+        [&place[..], &["--environment", "production", "--public-url", "https://pay.example.com"]].concat();
+    let found = app.quita(&[&["doctor"], &place[..]].concat());
+    assert!(found.stdout.contains("does not exist"), "{found:?}");
+    assert!(!found.stdout.contains("there is no operator"), "{found:?}");
+}

@@ -96,7 +96,7 @@ fn described(acquirer: &AcquirerConfig) -> String {
 /// Checks the secret key. Its safety has been checked with the configuration.
 pub(super) fn secret_key(config: &Config) -> Finding {
     if config.secret_keys.has_default() {
-        let mend = "set QUITA_SECRET_KEY before production use: with this key, anyone can decrypt the store's secrets";
+        let mend = "set secret-key-file, or QUITA_SECRET_KEY, before production use: with this key, anyone can decrypt the store's secrets";
         return Finding::warn("secret key", "it is the development key, which is public", mend);
     }
     let files = config.secret_files.iter();

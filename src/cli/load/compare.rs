@@ -69,6 +69,9 @@ struct ComparedValue {
 }
 
 pub(super) fn run(command: &CompareCommand) -> Result<(), Failure> {
+    if is_same_file(&command.before, &command.after) {
+        return Err(Failure::failed("Both reports are the same file; name two runs."));
+    }
     let [before, after] = [read(&command.before)?, read(&command.after)?];
     output::result(&table(&before, &after))?;
     require_alike(&before, &after)
@@ -80,6 +83,11 @@ fn require_alike(before: &NamedReport, after: &NamedReport) -> Result<(), Failur
         return Ok(());
     }
     Err(Failure::failed("The runs are not comparable: the differences are listed above their figures."))
+}
+
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    let [one, other] = [one, other].map(|path| fs::canonicalize(path).ok());
+    one.is_some() && one == other
 }
 
 fn read(path: &Path) -> Result<NamedReport, Failure> {

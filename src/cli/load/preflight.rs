@@ -59,7 +59,8 @@ pub(super) async fn ask(client: &Client, base_url: &Url, key: &str) -> Result<()
         503 => "Wait until /health/ready answers 200 on its --ops-listen, then start again.",
         _ => {
             return Err(Failure::failed(format!(
-                "{base_url} answered {status} to GET {}, which is not an answer of Quita; pass its address with --url.",
+                "{base_url} answered {status} to GET {}, which is not an answer of Quita; pass the address of its option listen \
+                 (not ops-listen) with --url.",
                 path_of(base_url)
             )));
         }
@@ -123,7 +124,7 @@ mod tests {
             ),
             (403, r#"{"message":"no"}"#, "the scopes payments:write"),
             (503, r#"{"message":"the store is unavailable"}"#, "the store is unavailable\nWait until"),
-            (404, "<html>", "which is not an answer of Quita; pass its address with --url"),
+            (404, "<html>", "which is not an answer of Quita; pass the address of its option listen"),
             (200, "<html>", "which is not an answer of Quita"),
         ] {
             let message = ask_one_that_answers(status, body).await.unwrap_err();

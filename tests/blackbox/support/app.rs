@@ -225,11 +225,15 @@ fn launch(settings: &TestAppBuilder, directory: &Path, store: &TestStore) -> (Ru
     (running, addresses)
 }
 
-/// The addresses in the line that says that the service is ready.
+/// The addresses in the line that says that the service runs, ready or not.
 fn ready(log: &str) -> Option<Addresses> {
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut fields = lines.map(|line| line.get("fields").cloned().unwrap_or(line));
-    let line = fields.find(|fields| fields["message"] == "the service is ready")?;
+    let runs = |fields: &Value| {
+        let message = fields["message"].as_str().unwrap_or_default();
+        message == "the service is ready" || message.starts_with("the service runs, but is not ready")
+    };
+    let line = fields.find(runs)?;
     let address = |name: &str| Some(line[name].as_str()?.to_owned());
     Some(Addresses { listen: address("listen")?, ops_listen: address("ops_listen")? })
 }
