@@ -112,7 +112,7 @@ impl LinkStatus {
         let wrong = match outcome {
             Ok(answer) if is_about_the_way(answer.status) => Some(format!("HTTP {}", answer.status)),
             Ok(answer) if !form.is_readable(answer) => {
-                Some(format!("HTTP {}, and the answer can't be read", answer.status))
+                Some(format!("HTTP {}, and {}", answer.status, form.what_is_wrong()))
             }
             Ok(_) => None,
             Err(failure) => Some(failure.to_string()),
@@ -125,7 +125,7 @@ impl LinkStatus {
     }
 
     fn note_token(&self, outcome: &Result<Response, Failure>, at: Timestamp) {
-        self.note("token", outcome, AnswerForm::Json, at);
+        self.note("token", outcome, AnswerForm::Token, at);
         let token = TokenOutcome::of(outcome);
         if let Some(count) = self.token_requests.get(token.index()) {
             count.fetch_add(1, Ordering::Relaxed);
@@ -143,7 +143,7 @@ impl LinkStatus {
         let acquirer = self.acquirer.as_ref().map(AcquirerName::as_str);
         let why = match outcome {
             Ok(answer @ Response { status: 200..=299, .. }) if !holds_token(answer) => {
-                format!("HTTP {}, and the answer holds no access token", answer.status)
+                format!("HTTP {}, and {}", answer.status, AnswerForm::Token.what_is_wrong())
             }
             Ok(answer) => format!("HTTP {}", answer.status),
             Err(failure) => failure.to_string(),
@@ -177,6 +177,8 @@ const fn is_about_the_way(status: u16) -> bool {
 enum AnswerForm {
     /// JSON, or an empty body.
     Json,
+    /// JSON with an access token.
+    Token,
     /// Files of any format.
     File,
 }
@@ -187,11 +189,20 @@ impl AnswerForm {
     fn is_readable(self, answer: &Response) -> bool {
         match self {
             Self::File => true,
-            Self::Json if !matches!(answer.status, 200..=299) => true,
+            Self::Json | Self::Token if !matches!(answer.status, 200..=299) => true,
+            Self::Token => holds_token(answer),
             Self::Json => {
                 answer.body.trim_ascii().is_empty()
                     || serde_json::from_slice::<IgnoredAny>(&answer.body).is_ok()
             }
+        }
+    }
+
+    /// Returns the words for an answer in another format.
+    const fn what_is_wrong(self) -> &'static str {
+        match self {
+            Self::Json | Self::File => "the answer can't be read",
+            Self::Token => "the answer holds no access token",
         }
     }
 }
@@ -396,6 +407,10 @@ mod tests {
         ] {
             let status = ended(TOKEN, outcome).await;
             assert_eq!(TokenOutcome::ALL.map(|outcome| status.token_requests(outcome)), counts);
+            // A refusal about the request, such as 400, is an answer all the same.
+            if counts != [0, 1, 0] {
+                assert_eq!(status.view().last_success.is_some(), counts == [1, 0, 0]);
+            }
         }
         let status = ended(CHARGE, answered(200)).await;
         assert_eq!(TokenOutcome::ALL.map(|outcome| status.token_requests(outcome)), [0; 3]);
