@@ -69,9 +69,11 @@ impl TokenOutcome {
 
     fn of(outcome: &Result<Response, Failure>) -> Self {
         match outcome {
-            Ok(answer @ Response { status: 200..=299, .. }) if holds_token(answer) => Self::Granted,
-            // A page of an intermediary, such as one about maintenance.
-            Ok(Response { status: 200..=299, .. }) => Self::Failed,
+            // Without a token it is a page of an intermediary, such as one about maintenance.
+            Ok(answer @ Response { status: 200..=299, .. }) => match AnswerForm::Token.objection(answer) {
+                None => Self::Granted,
+                Some(_) => Self::Failed,
+            },
             // Neither is a decision about the credentials, although both are 4xx.
             Ok(Response { status: 408 | 429, .. }) => Self::Failed,
             Ok(Response { status: 400..=499, .. }) => Self::Refused,
@@ -110,11 +112,10 @@ impl LinkStatus {
 
     fn note(&self, what: &str, outcome: &Result<Response, Failure>, form: AnswerForm, at: Timestamp) {
         let wrong = match outcome {
-            Ok(answer) if is_about_the_way(answer.status) => Some(format!("HTTP {}", answer.status)),
-            Ok(answer) if !form.is_readable(answer) => {
-                Some(format!("HTTP {}, and {}", answer.status, form.what_is_wrong()))
+            Ok(answer) => {
+                let is_wrong = is_about_the_way(answer.status) || form.objection(answer).is_some();
+                is_wrong.then(|| form.in_words(answer))
             }
-            Ok(_) => None,
             Err(failure) => Some(failure.to_string()),
         };
         let mut view = self.lock();
@@ -142,10 +143,7 @@ impl LinkStatus {
         }
         let acquirer = self.acquirer.as_ref().map(AcquirerName::as_str);
         let why = match outcome {
-            Ok(answer @ Response { status: 200..=299, .. }) if !holds_token(answer) => {
-                format!("HTTP {}, and {}", answer.status, AnswerForm::Token.what_is_wrong())
-            }
-            Ok(answer) => format!("HTTP {}", answer.status),
+            Ok(answer) => AnswerForm::Token.in_words(answer),
             Err(failure) => failure.to_string(),
         };
         if has_none {
@@ -184,25 +182,28 @@ enum AnswerForm {
 }
 
 impl AnswerForm {
-    /// Returns false for a successful answer in another format. A refusal may come from an intermediary with a page of
-    /// its own; only its status counts.
-    fn is_readable(self, answer: &Response) -> bool {
+    /// Returns the objection to a successful answer in another format. A refusal may come from an intermediary with a
+    /// page of its own; only its status counts.
+    fn objection(self, answer: &Response) -> Option<&'static str> {
+        if !matches!(answer.status, 200..=299) {
+            return None;
+        }
         match self {
-            Self::File => true,
-            Self::Json | Self::Token if !matches!(answer.status, 200..=299) => true,
-            Self::Token => holds_token(answer),
+            Self::File => None,
+            Self::Token => (!holds_token(answer)).then_some("the answer holds no access token"),
             Self::Json => {
-                answer.body.trim_ascii().is_empty()
-                    || serde_json::from_slice::<IgnoredAny>(&answer.body).is_ok()
+                let is_readable = answer.body.trim_ascii().is_empty()
+                    || serde_json::from_slice::<IgnoredAny>(&answer.body).is_ok();
+                (!is_readable).then_some("the answer can't be read")
             }
         }
     }
 
-    /// Returns the words for an answer in another format.
-    const fn what_is_wrong(self) -> &'static str {
-        match self {
-            Self::Json | Self::File => "the answer can't be read",
-            Self::Token => "the answer holds no access token",
+    /// Returns the status of an answer, with the objection to its format.
+    fn in_words(self, answer: &Response) -> String {
+        match self.objection(answer) {
+            None => format!("HTTP {}", answer.status),
+            Some(objection) => format!("HTTP {}, and {objection}", answer.status),
         }
     }
 }
