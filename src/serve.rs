@@ -129,7 +129,6 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     Ok(served?)
 }
 
-/// Logs, in production, which methods no acquirer accepts with live keys: somebody may expect money from them.
 /// Returns the message of a service that has started, in agreement with `/health/ready`.
 fn started(readiness: &Readiness) -> String {
     let missing = match (&readiness.store_away, readiness.routes.is_empty()) {
@@ -140,6 +139,7 @@ fn started(readiness: &Readiness) -> String {
     format!("the service runs, but is not ready: {missing}")
 }
 
+/// Logs, in production, which methods no acquirer accepts with live keys: somebody may expect money from them.
 fn announce_missing_acquirers(config: &Config) {
     let missing = config.methods_without_acquirer(Mode::Live);
     if config.environment == Environment::Production && !missing.is_empty() {

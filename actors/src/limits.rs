@@ -202,7 +202,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             restart_after: Duration::from_millis(50),
-            // A look takes all slots, and an idle process otherwise sleeps: 20 ms was a third of its wake-ups.
+            // Each look wakes a process that has nothing else to do: every 20 ms, it was a third of all wake-ups.
             supervision_interval: Duration::from_millis(100),
             front_mailbox: 8_192,
             transaction_mailbox: 128,

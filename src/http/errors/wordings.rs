@@ -68,11 +68,11 @@ wordings! {
     pub(crate) no_live_acquirer_of_links =
         "no acquirer is configured for any method of links in live mode; ask the operator, or use a qk_test_ key, which \
          reaches the sandbox",
-        "nenhum adquirente está configurado para algum método de links no modo live; fale com o operador ou use uma chave \
+        "nenhum método de links tem adquirente configurado no modo live; fale com o operador ou use uma chave \
          qk_test_, que alcança o sandbox";
     pub(crate) no_test_acquirer_of_links =
         "no acquirer is configured for any method of links in test mode; ask the operator for a sandbox",
-        "nenhum adquirente está configurado para algum método de links no modo test; peça ao operador um sandbox";
+        "nenhum método de links tem adquirente configurado no modo test; peça ao operador um sandbox";
     pub(crate) terms_not_taken(methods: &str, mode: &str) =
         "no acquirer for {methods} in {mode} mode can take this payment with these terms (due date, fine, interest, \
          discounts, splits); change them, use another method, or ask the operator",
