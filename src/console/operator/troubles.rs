@@ -28,7 +28,14 @@ const CURRENT_FOR: Duration = Duration::from_secs(15);
 
 /// Latest counts of open exceptions by kind.
 #[derive(Default)]
-pub(super) struct OpenExceptions(Mutex<Option<(Instant, BTreeMap<String, usize>)>>);
+pub(super) struct OpenExceptions(Mutex<LatestCount>);
+
+#[derive(Default)]
+struct LatestCount {
+    /// Time of the last try, whether it succeeded or not: no page waits for a store that has just been slow.
+    tried_at: Option<Instant>,
+    counted: Option<(Instant, BTreeMap<String, usize>)>,
+}
 
 /// Numbers of open exceptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,24 +50,26 @@ impl OpenExceptions {
     /// Returns the number of exceptions of each kind. While the store does not answer, returns the last counts, or
     /// `None` if there are none.
     pub(super) async fn by_kind(&self, console: &OperatorConsole) -> Option<ExceptionCounts> {
-        let mut counted = self.0.lock().await;
-        let is_fresh = counted.as_ref().is_some_and(|(at, _)| at.elapsed() < FRESH_FOR);
-        if !is_fresh
-            && console.payments.store_away().is_none()
-            && let Ok(Ok(open)) = timeout(TIME_OUT, console.operators.exceptions(COUNTED)).await
-        {
-            let mut kinds = BTreeMap::new();
-            for exception in open {
-                let count: &mut usize = kinds.entry(exception.kind).or_default();
-                *count = count.saturating_add(1);
+        let mut latest = self.0.lock().await;
+        let is_fresh = latest.tried_at.is_some_and(|at| at.elapsed() < FRESH_FOR);
+        if !is_fresh && console.payments.store_away().is_none() {
+            let listed = timeout(TIME_OUT, console.operators.exceptions(COUNTED)).await;
+            let now = Instant::now();
+            latest.tried_at = Some(now);
+            if let Ok(Ok(open)) = listed {
+                let mut kinds = BTreeMap::new();
+                for exception in open {
+                    let count: &mut usize = kinds.entry(exception.kind).or_default();
+                    *count = count.saturating_add(1);
+                }
+                latest.counted = Some((now, kinds));
             }
-            *counted = Some((Instant::now(), kinds));
         }
         let counts = |(at, kinds): &(Instant, BTreeMap<String, usize>)| ExceptionCounts {
             kinds: kinds.clone(),
             are_current: at.elapsed() < CURRENT_FOR,
         };
-        counted.as_ref().map(counts)
+        latest.counted.as_ref().map(counts)
     }
 }
 
