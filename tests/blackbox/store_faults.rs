@@ -13,7 +13,7 @@ use crate::support::fail_point::{
 };
 use crate::support::{
     Answer, Client, Edit, OwnMongod, PATIENCE, TestApp, TestReceiver, block_on, card, eventually, is_mongodb,
-    mongodb_uri, pause, pix,
+    pause, pix, take_fail_point,
 };
 
 /// Longer than the lease of a delivery or a charge that was under way, 30 s.
@@ -28,14 +28,6 @@ const WRITES: [&str; 2] = ["insert", "update"];
 const READS_AND_WRITES: [&str; 3] = ["find", "insert", "update"];
 /// Commands that the service sends while it runs.
 const EVERYTHING: [&str; 6] = ["find", "getMore", "insert", "update", "aggregate", "ping"];
-
-fn fail_point() -> Option<FailPoint> {
-    if !is_mongodb() {
-        println!("skipped: the commands of an SQLite file can't be made to fail");
-        return None;
-    }
-    block_on(FailPoint::take_turn(&mongodb_uri()))
-}
 
 fn faults() -> Vec<(&'static str, Document)> {
     vec![
@@ -183,7 +175,7 @@ impl Round {
 
 #[test]
 fn every_answer_is_true_however_a_command_fails() {
-    let Some(point) = fail_point() else { return };
+    let Some(point) = take_fail_point() else { return };
     let app = TestApp::builder().store_failing_at(&point).expects_store_away().start();
     let receiver = TestReceiver::start();
     let client = app.client();
@@ -220,7 +212,7 @@ const TOO_LONG: Duration = Duration::from_secs(14);
 
 #[test]
 fn a_write_that_is_made_too_late_is_found_under_its_key() {
-    let Some(point) = fail_point() else { return };
+    let Some(point) = take_fail_point() else { return };
     let app = TestApp::builder().store_failing_at(&point).expects_store_away().start();
     let receiver = TestReceiver::start();
     let client = app.client();
@@ -297,7 +289,7 @@ fn a_mongod_that_stops_for_a_moment_is_waited_for() {
 
 #[test]
 fn secrets_are_sealed_when_the_store_is_back_and_its_absence_is_no_error() {
-    let Some(point) = fail_point() else { return };
+    let Some(point) = take_fail_point() else { return };
     let mut app = TestApp::builder().store_failing_at(&point).expects_store_away().start();
     let (_, database) = app.store_url().rsplit_once('/').unwrap();
     let database = database.split('?').next().unwrap();

@@ -66,5 +66,5 @@ pub(crate) use running::Running;
 pub(crate) use signature::{check_with_standard_webhooks, sign, signature_of};
 pub(crate) use small_disk::SmallDisk;
 pub(crate) use spreadsheet::{SpreadsheetCell, SpreadsheetSettings, open_spreadsheets};
-pub(crate) use store::{TestStore, block_on, is_mongodb, mongodb_host, mongodb_uri};
+pub(crate) use store::{TestStore, block_on, is_mongodb, mongodb_host, take_fail_point};
 pub(crate) use visitor::{OPERATOR, OPERATOR_PASSWORD, SETUP_PASSWORD, Visitor, form, form_token_in};

@@ -5,21 +5,11 @@ use std::time::Duration;
 use mongodb::bson::doc;
 use serde_json::json;
 
-use crate::support::fail_point::{FailPoint, MAX_TIME_EXPIRED, refuse};
-use crate::support::{
-    Edit, TestApp, TestReceiver, Visitor, block_on, eventually, is_mongodb, mongodb_uri, pix,
-};
+use crate::support::fail_point::{MAX_TIME_EXPIRED, refuse};
+use crate::support::{Edit, TestApp, TestReceiver, Visitor, block_on, eventually, pix, take_fail_point};
 
 /// A count holds for twenty seconds, and the page is read until then.
 const UNKNOWN_WITHIN: Duration = Duration::from_secs(60);
-
-fn fail_point() -> Option<FailPoint> {
-    if !is_mongodb() {
-        println!("skipped: the commands of an SQLite file can't be made to fail");
-        return None;
-    }
-    block_on(FailPoint::take_turn(&mongodb_uri()))
-}
 
 /// The light of a tile of the operators' home, and its number.
 fn tile(page: &str, name: &str) -> (String, String) {
@@ -39,7 +29,7 @@ const BACKLOGS: [&str; 3] = ["Overdue", "Unprocessed notices", "Unconfirmed webh
 
 #[test]
 fn backlogs_that_can_not_be_counted_are_unknown_and_told_once() {
-    let Some(point) = fail_point() else { return };
+    let Some(point) = take_fail_point() else { return };
     let mut app = TestApp::builder().store_failing_at(&point).start();
     let receiver = TestReceiver::start();
     receiver.answer(500);
@@ -78,7 +68,7 @@ fn backlogs_that_can_not_be_counted_are_unknown_and_told_once() {
 
 #[test]
 fn exceptions_that_can_not_be_listed_are_unknown_and_not_none() {
-    let Some(point) = fail_point() else { return };
+    let Some(point) = take_fail_point() else { return };
     let app = TestApp::builder().store_failing_at(&point).start();
     let operator = Visitor::operator(&app);
     let shown = || tile(&operator.page("/"), "Open exceptions");

@@ -27,6 +27,15 @@ pub(crate) fn mongodb_uri() -> String {
     std::env::var("QUITA_TEST_MONGODB_URI").expect("QUITA_TEST_STORE=mongodb needs QUITA_TEST_MONGODB_URI")
 }
 
+/// Waits for this test's turn with the server's fail point. `None`, and a line that says so, without MongoDB.
+pub(crate) fn take_fail_point() -> Option<FailPoint> {
+    if !is_mongodb() {
+        println!("skipped: the commands of an SQLite file can't be made to fail");
+        return None;
+    }
+    block_on(FailPoint::take_turn(&mongodb_uri()))
+}
+
 /// A store for one test.
 pub(crate) struct TestStore {
     pub(crate) url: String,
