@@ -24,6 +24,7 @@ pub(super) mod page_error;
 pub(super) mod people;
 pub(super) mod proof;
 pub(super) mod qr;
+pub(super) mod resources;
 pub(super) mod shown;
 pub(super) mod sign_in;
 pub(super) mod stream_permits;

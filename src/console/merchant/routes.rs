@@ -1,8 +1,8 @@
 //! Routes of the merchants' console.
 
+use actix_web::HttpResponse;
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
-use actix_web::{HttpResponse, Resource, Route};
 
 use super::applications::{self, keys, one, reach, secrets, test_event};
 use super::links::{closing, new_link};
@@ -13,6 +13,7 @@ use super::{
     requests, sign_in,
 };
 use crate::console::kit::page_error::PageError;
+use crate::console::kit::resources::{change, form, page};
 use crate::console::kit::{assets, guard, outage};
 
 /// Registers every route below `/console`.
@@ -38,62 +39,62 @@ pub(crate) fn configure(config: &mut ServiceConfig, console: Data<MerchantConsol
         .service(form("/factor", web::get().to(account::ask_factor), web::post().to(account::set_up_factor)))
         .service(change("/sign-out", web::post().to(sign_in::sign_out)))
         .service(change("/language", web::post().to(sign_in::choose_language)))
-        .configure(in_a_mode)
-        .default_service(web::to(|| async { Err::<HttpResponse, _>(PageError::NotFound) }));
+        .service(web::scope("/{mode}").configure(in_a_mode).default_service(web::to(not_found)))
+        .default_service(web::to(not_found));
     config.service(scope);
 }
 
-/// Registers the routes of a mode.
+async fn not_found() -> Result<HttpResponse, PageError> {
+    Err(PageError::NotFound)
+}
+
+/// Registers the routes of a mode, relative to it.
 fn in_a_mode(config: &mut ServiceConfig) {
     config
-        .service(page("/{mode}", web::get().to(overview::show)))
+        .service(page("", web::get().to(overview::show)))
         .configure(payments_routes)
         .configure(links_routes)
-        .service(page("/{mode}/refunds", web::get().to(movements::refunds)))
-        .service(page("/{mode}/disputes", web::get().to(movements::disputes)))
+        .service(page("/refunds", web::get().to(movements::refunds)))
+        .service(page("/disputes", web::get().to(movements::disputes)))
         .configure(deliveries_routes)
-        .service(page("/{mode}/requests", web::get().to(requests::show)))
+        .service(page("/requests", web::get().to(requests::show)))
         .configure(applications_routes)
-        .service(form("/{mode}/people", web::get().to(people::show), web::post().to(people::create)))
-        .service(change("/{mode}/people/policy", web::post().to(people::set_policy)))
-        .service(change("/{mode}/people/profile", web::post().to(people::profile::set)))
-        .service(form(
-            "/{mode}/people/{login}/{verb}",
-            web::get().to(people::ask),
-            web::post().to(people::act),
-        ))
-        .service(page("/{mode}/audit", web::get().to(audit_log::show)))
-        .service(page("/{mode}/account", web::get().to(account::show)))
-        .service(change("/{mode}/account/password", web::post().to(account::change_password)))
-        .service(change("/{mode}/account/mail", web::post().to(account::set_mailing)))
-        .service(change("/{mode}/account/webhook", web::post().to(account::set_webhook)))
-        .service(change("/{mode}/account/recovery-codes", web::post().to(account::renew_recovery_codes)))
-        .service(change("/{mode}/account/factor/remove", web::post().to(account::remove_factor)))
-        .service(change("/{mode}/account/sessions/end-others", web::post().to(account::end_other_sessions)))
-        .service(change("/{mode}/account/sessions/{id}/end", web::post().to(account::end_session)));
+        .service(form("/people", web::get().to(people::show), web::post().to(people::create)))
+        .service(change("/people/policy", web::post().to(people::set_policy)))
+        .service(change("/people/profile", web::post().to(people::profile::set)))
+        .service(form("/people/{login}/{verb}", web::get().to(people::ask), web::post().to(people::act)))
+        .service(page("/audit", web::get().to(audit_log::show)))
+        .service(page("/account", web::get().to(account::show)))
+        .service(change("/account/password", web::post().to(account::change_password)))
+        .service(change("/account/mail", web::post().to(account::set_mailing)))
+        .service(change("/account/webhook", web::post().to(account::set_webhook)))
+        .service(change("/account/recovery-codes", web::post().to(account::renew_recovery_codes)))
+        .service(change("/account/factor/remove", web::post().to(account::remove_factor)))
+        .service(change("/account/sessions/end-others", web::post().to(account::end_other_sessions)))
+        .service(change("/account/sessions/{id}/end", web::post().to(account::end_session)));
 }
 
 fn payments_routes(config: &mut ServiceConfig) {
     config
-        .service(page("/{mode}/payments", web::get().to(payments::show)))
-        .service(page("/{mode}/payments.csv", web::get().to(export::download)))
-        .service(page("/{mode}/payments/stream", web::get().to(payments::stream)))
-        .service(page("/{mode}/payments/{id}", web::get().to(payment::show)))
-        .service(page("/{mode}/payments/{id}/stream", web::get().to(payment::stream)))
-        .service(change("/{mode}/test-payment", web::post().to(test_payment::create)))
+        .service(page("/payments", web::get().to(payments::show)))
+        .service(page("/payments.csv", web::get().to(export::download)))
+        .service(page("/payments/stream", web::get().to(payments::stream)))
+        .service(page("/payments/{id}", web::get().to(payment::show)))
+        .service(page("/payments/{id}/stream", web::get().to(payment::stream)))
+        .service(change("/test-payment", web::post().to(test_payment::create)))
         .service(form(
-            "/{mode}/payments/{id}/sandbox/{action}",
+            "/payments/{id}/sandbox/{action}",
             web::get().to(by_hand::ask),
             web::post().to(by_hand::act),
         ))
-        .service(change("/{mode}/payments/{id}/payer", web::post().to(payer::show)))
+        .service(change("/payments/{id}/payer", web::post().to(payer::show)))
         .service(form(
-            "/{mode}/payments/{id}/{verb}",
+            "/payments/{id}/{verb}",
             web::get().to(operations::ask),
             web::post().to(operations::act),
         ))
         .service(form(
-            "/{mode}/payments/{id}/deliveries/{index}/redeliver",
+            "/payments/{id}/deliveries/{index}/redeliver",
             web::get().to(operations::ask_redelivery),
             web::post().to(operations::redeliver),
         ));
@@ -101,19 +102,15 @@ fn payments_routes(config: &mut ServiceConfig) {
 
 fn links_routes(config: &mut ServiceConfig) {
     config
-        .service(page("/{mode}/links", web::get().to(links::show)))
-        .service(form("/{mode}/links/new", web::get().to(new_link::ask), web::post().to(new_link::create)))
-        .service(page("/{mode}/links/{id}", web::get().to(links::show_one)))
-        .service(form(
-            "/{mode}/links/{id}/close",
-            web::get().to(closing::ask),
-            web::post().to(closing::close),
-        ));
+        .service(page("/links", web::get().to(links::show)))
+        .service(form("/links/new", web::get().to(new_link::ask), web::post().to(new_link::create)))
+        .service(page("/links/{id}", web::get().to(links::show_one)))
+        .service(form("/links/{id}/close", web::get().to(closing::ask), web::post().to(closing::close)));
 }
 
 fn deliveries_routes(config: &mut ServiceConfig) {
-    config.service(page("/{mode}/deliveries", web::get().to(deliveries::show))).service(form(
-        "/{mode}/deliveries/redeliver",
+    config.service(page("/deliveries", web::get().to(deliveries::show))).service(form(
+        "/deliveries/redeliver",
         web::get().to(deliveries::redeliver::ask),
         web::post().to(deliveries::redeliver::act),
     ));
@@ -122,44 +119,24 @@ fn deliveries_routes(config: &mut ServiceConfig) {
 fn applications_routes(config: &mut ServiceConfig) {
     config
         .service(form(
-            "/{mode}/applications",
+            "/applications",
             web::get().to(applications::show),
             web::post().to(applications::create),
         ))
-        .service(page("/{mode}/applications/{name}", web::get().to(one::show)))
-        .service(change("/{mode}/applications/{name}/rename", web::post().to(one::rename)))
-        .service(change("/{mode}/applications/{name}/endpoint", web::post().to(reach::set_endpoint)))
-        .service(change("/{mode}/applications/{name}/origins", web::post().to(reach::set_origins)))
-        .service(change("/{mode}/applications/{name}/keys", web::post().to(keys::create)))
+        .service(page("/applications/{name}", web::get().to(one::show)))
+        .service(change("/applications/{name}/rename", web::post().to(one::rename)))
+        .service(change("/applications/{name}/endpoint", web::post().to(reach::set_endpoint)))
+        .service(change("/applications/{name}/origins", web::post().to(reach::set_origins)))
+        .service(change("/applications/{name}/keys", web::post().to(keys::create)))
         .service(form(
-            "/{mode}/applications/{name}/keys/{id}/{verb}",
+            "/applications/{name}/keys/{id}/{verb}",
             web::get().to(keys::ask),
             web::post().to(keys::act),
         ))
         .service(form(
-            "/{mode}/applications/{name}/secret/rotate",
+            "/applications/{name}/secret/rotate",
             web::get().to(secrets::ask),
             web::post().to(secrets::rotate),
         ))
-        .service(change("/{mode}/applications/{name}/test-event", web::post().to(test_event::send)));
-}
-
-/// Returns a resource that is only read.
-fn page(path: &str, get: Route) -> Resource {
-    resource(path, "GET, HEAD").route(get)
-}
-
-/// Returns a resource that is only changed.
-fn change(path: &str, post: Route) -> Resource {
-    resource(path, "POST").route(post)
-}
-
-/// Returns a resource that is read and changed.
-fn form(path: &str, get: Route, post: Route) -> Resource {
-    resource(path, "GET, HEAD, POST").route(get).route(post)
-}
-
-fn resource(path: &str, methods: &'static str) -> Resource {
-    let refuse = move || async move { Err::<HttpResponse, _>(PageError::WrongMethod(methods)) };
-    web::resource(path).default_service(web::to(refuse))
+        .service(change("/applications/{name}/test-event", web::post().to(test_event::send)));
 }
