@@ -202,3 +202,16 @@ fn the_api_documents_itself() {
     assert_eq!(page.status, 200, "{page}");
     assert!(page.header("content-type").is_some_and(|kind| kind.starts_with("text/html")), "{page}");
 }
+
+#[test]
+fn a_page_of_the_console_tells_the_methods_that_it_has() {
+    let app = TestApp::new();
+    let operator = Visitor::operator(&app);
+    for (answer, allow) in [
+        (operator.post("/transactions", &[]), "GET, HEAD"),
+        (operator.get("/sign-out"), "POST"),
+        (operator.get("/account/password"), "POST"),
+    ] {
+        assert_eq!((answer.status, answer.header("allow")), (405, Some(allow)), "{answer}");
+    }
+}
