@@ -1,4 +1,4 @@
-//! Resources of the consoles, which tell the methods that they have.
+//! Resources of the consoles. To a method that they do not have they answer 405, with those that they have.
 
 use actix_web::{HttpResponse, Resource, Route, web};
 
@@ -22,4 +22,9 @@ pub(crate) fn form(path: &str, get: Route, post: Route) -> Resource {
 fn resource(path: &str, methods: &'static str) -> Resource {
     let refuse = move || async move { Err::<HttpResponse, _>(PageError::WrongMethod(methods)) };
     web::resource(path).default_service(web::to(refuse))
+}
+
+/// Answers 404 with a page.
+pub(crate) async fn not_found() -> Result<HttpResponse, PageError> {
+    Err(PageError::NotFound)
 }

@@ -1,6 +1,5 @@
 //! Routes of the merchants' console.
 
-use actix_web::HttpResponse;
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
 
@@ -13,7 +12,7 @@ use super::{
     requests, sign_in,
 };
 use crate::console::kit::page_error::PageError;
-use crate::console::kit::resources::{change, form, page};
+use crate::console::kit::resources::{change, form, not_found, page};
 use crate::console::kit::{assets, guard, outage};
 
 /// Registers every route below `/console`.
@@ -39,13 +38,10 @@ pub(crate) fn configure(config: &mut ServiceConfig, console: Data<MerchantConsol
         .service(form("/factor", web::get().to(account::ask_factor), web::post().to(account::set_up_factor)))
         .service(change("/sign-out", web::post().to(sign_in::sign_out)))
         .service(change("/language", web::post().to(sign_in::choose_language)))
+        // As one pattern: every worker compiles each at its start, and a request tries one after another.
         .service(web::scope("/{mode}").configure(in_a_mode).default_service(web::to(not_found)))
         .default_service(web::to(not_found));
     config.service(scope);
-}
-
-async fn not_found() -> Result<HttpResponse, PageError> {
-    Err(PageError::NotFound)
 }
 
 /// Registers the routes of a mode, relative to it.

@@ -8,7 +8,7 @@ use super::{
     overview, people, reconciliation, runbook, sign_in, store, transactions,
 };
 use crate::console::kit::page_error::PageError;
-use crate::console::kit::resources::{change, form, page};
+use crate::console::kit::resources::{change, form, not_found, page};
 use crate::console::kit::{assets, guard, outage};
 
 /// Registers every route. It must be called last, because its scope matches all remaining paths.
@@ -83,6 +83,6 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         .service(form("/sign-in/code", web::get().to(sign_in::ask_code), web::post().to(sign_in::give_code)))
         .service(change("/sign-out", web::post().to(sign_in::sign_out)))
         .service(change("/language", web::post().to(sign_in::choose_language)))
-        .default_service(web::to(|| async { Err::<actix_web::HttpResponse, _>(PageError::NotFound) }));
+        .default_service(web::to(not_found));
     config.service(scope);
 }
