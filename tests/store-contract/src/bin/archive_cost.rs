@@ -188,9 +188,8 @@ async fn copy(database: &Database, numbers: Range<u64>) {
     for name in COPIED {
         let collection = database.collection::<RawDocumentBuf>(name);
         let models: Vec<IndexModel> = collection.list_indexes().await.unwrap().try_collect().await.unwrap();
-        // MongoDB keeps that of `_id`.
-        indexes
-            .push(models.into_iter().filter(|index| !index.keys.contains_key("_id") || index.keys.len() > 1));
+        indexes.push(models);
+        // That of `_id` stays.
         collection.drop_indexes().await.unwrap();
     }
     in_turns(numbers, |numbers| {
@@ -212,14 +211,12 @@ async fn copy(database: &Database, numbers: Range<u64>) {
     eprintln!("building indexes");
     for (name, models) in COPIED.into_iter().zip(indexes) {
         let collection = database.collection::<RawDocumentBuf>(name);
-        let models: Vec<IndexModel> = models.collect();
         collection.create_indexes(models.clone()).await.unwrap();
         // What was written in the course of a year is in memory, and what was just built is not.
         for options in models.into_iter().filter_map(|model| model.options) {
             let all = options.partial_filter_expression.unwrap_or_default();
             collection.count_documents(all).hint(Hint::Name(options.name.unwrap())).await.unwrap();
         }
-        collection.count_documents(doc! {}).hint(Hint::Name("_id_".into())).await.unwrap();
     }
 }
 
