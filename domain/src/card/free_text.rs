@@ -34,8 +34,7 @@ const EXAMINED_DIGITS: usize = 1_000;
 /// CPFs and CNPJs, and several phone numbers in a row. Takes time proportional to the length of the text, whatever its
 /// content.
 pub fn holds_card_number(text: &str) -> bool {
-    let may_be_digit = |character: &char| character.is_ascii_digit() || !character.is_ascii();
-    if text.chars().filter(may_be_digit).nth(LENGTHS.start() - 1).is_none() {
+    if !may_hold_digits(text, *LENGTHS.start()) {
         return false;
     }
     let mut left = EXAMINED_DIGITS;
@@ -50,7 +49,15 @@ pub fn holds_card_number(text: &str) -> bool {
 
 /// Returns true if a text contains exactly this number, even among other digits.
 pub(crate) fn holds_number(text: &str, number: &str) -> bool {
-    text.contains(number) || Run::all_of(text).iter().any(|run| run.digits.contains(number))
+    let in_run = |run: &Run| run.digits.contains(number);
+    may_hold_digits(text, number.len()) && (text.contains(number) || Run::all_of(text).iter().any(in_run))
+}
+
+/// Returns false if a text has fewer than this many digits of any script.
+fn may_hold_digits(text: &str, count: usize) -> bool {
+    // Bytes are counted faster than characters. One of another script has several, so the count may only be too high.
+    let may_be_digit = |byte: &u8| byte.is_ascii_digit() || !byte.is_ascii();
+    text.len() >= count && text.bytes().filter(may_be_digit).count() >= count
 }
 
 /// Predicate: the digits are those of a slip.

@@ -1,6 +1,7 @@
 //! Reading fields one by one while all violations are collected.
 
 use std::cell::RefCell;
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use super::basket::MAX_CENTS;
@@ -48,6 +49,35 @@ impl<'n> Findings<'n> {
     }
 }
 
+/// Path of a value of the body. Written only where a violation is found, which few bodies have.
+enum Path<'p> {
+    Body,
+    Member(&'p Self, &'p str),
+    Entry(&'p Self, usize),
+}
+
+impl Path<'_> {
+    fn is_metadata(&self) -> bool {
+        matches!(self, Self::Member(Self::Body, name) if *name == METADATA)
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Body => Ok(()),
+            Self::Member(Self::Body, name) => f.write_str(shown(name)),
+            Self::Member(object, name) => write!(f, "{object}.{}", shown(name)),
+            Self::Entry(list, index) => write!(f, "{list}[{index}]"),
+        }
+    }
+}
+
+/// Returns true if a field is the one at this place, or inside it.
+fn is_within(field: &str, place: &str) -> bool {
+    field.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
 /// The fields of one JSON object.
 pub(super) struct Fields<'n> {
     object: &'n Object<'n>,
@@ -82,45 +112,44 @@ impl<'n> Fields<'n> {
         self.object.keys().map(AsRef::as_ref)
     }
 
-    /// Reports a violation for each text that contains a card number and has no violation yet, in unknown fields too.
-    /// Card data is allowed in `places`.
+    /// Reports a violation for each text of the body that contains a card number and has no violation yet, in unknown
+    /// fields too. Card data is allowed in `places`.
     pub(super) fn refuse_card_numbers(&self, places: &[&str]) {
         let mut found = Vec::new();
-        self.find_in_members(self.object, &self.path, places, &mut found);
+        self.find_in_members(self.object, &Path::Body, &mut found);
         let mut rules = self.findings.rules.borrow_mut();
-        found.retain(|new| !rules.iter().any(|known| known.field == new.field && known.code == new.code));
+        let is_known =
+            |new: &Violation| rules.iter().any(|old| old.field == new.field && old.code == new.code);
+        found.retain(|new| !is_known(new) && !places.iter().any(|place| is_within(&new.field, place)));
         rules.append(&mut found);
     }
 
-    fn find_in_members(&self, object: &Object<'_>, path: &str, places: &[&str], found: &mut Vec<Violation>) {
+    fn find_in_members(&self, object: &Object<'_>, path: &Path<'_>, found: &mut Vec<Violation>) {
         for (name, node) in object.iter().filter(|(_, node)| !matches!(node, JsonNode::Null)) {
-            let member =
-                if path.is_empty() { shown(name).to_owned() } else { format!("{path}.{}", shown(name)) };
-            if !places.contains(&member.as_str()) {
-                // Metadata names are the caller's own, so a violation in a name is reported for the object.
-                let place = if path == METADATA { path } else { &member };
-                found.extend(self.violation_of(name, place));
-                self.find_in(node, &member, places, found);
-            }
+            let member = Path::Member(path, name);
+            // Metadata names are the caller's own, so a violation in a name is reported for the object.
+            let place = if path.is_metadata() { path } else { &member };
+            found.extend(self.violation_of(name, place));
+            self.find_in(node, &member, found);
         }
     }
 
-    fn find_in(&self, node: &JsonNode<'_>, path: &str, places: &[&str], found: &mut Vec<Violation>) {
+    fn find_in(&self, node: &JsonNode<'_>, path: &Path<'_>, found: &mut Vec<Violation>) {
         match node {
             JsonNode::Text(text) => found.extend(self.violation_of(text, path)),
             JsonNode::List(entries) => {
                 for (index, entry) in entries.iter().enumerate() {
-                    self.find_in(entry, &format!("{path}[{index}]"), places, found);
+                    self.find_in(entry, &Path::Entry(path, index), found);
                 }
             }
-            JsonNode::Object(object) => self.find_in_members(object, path, places, found),
+            JsonNode::Object(object) => self.find_in_members(object, path, found),
             JsonNode::Null | JsonNode::Bool(_) | JsonNode::Number(_) => {}
         }
     }
 
-    fn violation_of(&self, text: &str, path: &str) -> Option<Violation> {
+    fn violation_of(&self, text: &str, path: &Path<'_>) -> Option<Violation> {
         let Broken { code, message } = self.check_card(text).err()?;
-        Some(Violation { field: path.to_owned(), code, message })
+        Some(Violation { field: path.to_string(), code, message })
     }
 
     /// Reports that a required part is missing, with a message that names it. An empty name is the object itself.

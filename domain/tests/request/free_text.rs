@@ -141,6 +141,14 @@ fn a_card_number_is_refused_in_fields_that_nobody_knows_and_in_their_names() {
 }
 
 #[test]
+fn no_name_that_reads_like_the_place_of_card_data_hides_a_card_number() {
+    check(&with(pix(), "/creditCard.number", json!(CARD_NUMBER)), &["… card_number"]);
+    check(&with(card(), "/creditCard/numbers", json!(CARD_NUMBER)), &["creditCard.numbers card_number"]);
+    let deeper = json!({ "number": CARD_NUMBER });
+    check(&with(pix(), "/extra", json!({ "creditCard": deeper })), &["extra.creditCard.number card_number"]);
+}
+
+#[test]
 fn metadata_has_no_names_of_card_data_in_any_spelling() {
     for name in [
         "cvv",
