@@ -53,15 +53,19 @@ pub(super) fn read(body: &[u8]) -> Result<Object<'_>, Rejection> {
     if text.trim_ascii().is_empty() {
         return Err(syntax(wordings::body_is_empty()));
     }
-    let raw: &RawValue = serde_json::from_str(text)
-        .map_err(|error| syntax(wordings::no_json(error.line(), error.column())))?;
-    match node(raw, 1) {
-        Ok(JsonNode::Object(object)) => Ok(object),
-        Ok(
-            JsonNode::Null | JsonNode::Bool(_) | JsonNode::Number(_) | JsonNode::Text(_) | JsonNode::List(_),
-        ) => Err(Rejection::unreadable(String::new(), code::TYPE, wordings::no_json_object())),
-        Err(unreadable) => Err(unreadable.into()),
-    }
+    let members = serde_json::from_str::<Members<'_>>(text).map_err(|_| why_no_object(text))?;
+    Ok(object_of(members, 1)?)
+}
+
+/// Returns the refusal of a body that was not read as an object.
+fn why_no_object(text: &str) -> Rejection {
+    let (code, message) = match serde_json::from_str::<&RawValue>(text) {
+        Err(error) => (code::SYNTAX, wordings::no_json(error.line(), error.column())),
+        // An object is refused only for a name that is no text: half a surrogate pair.
+        Ok(raw) if raw.get().starts_with('{') => (code::SYNTAX, wordings::no_character()),
+        Ok(_) => (code::TYPE, wordings::no_json_object()),
+    };
+    Rejection::unreadable(String::new(), code, message)
 }
 
 /// Returns a name for use in a path, if it is plain; otherwise `…`.
@@ -105,11 +109,17 @@ fn node(raw: &RawValue, depth: usize) -> Result<JsonNode<'_>, Unreadable> {
         Some(b'n') => Ok(JsonNode::Null),
         Some(b't') => Ok(JsonNode::Bool(true)),
         Some(b'f') => Ok(JsonNode::Bool(false)),
-        Some(b'"') => part::<Text<'_>>(text).map(|text| JsonNode::Text(text.0)),
+        Some(b'"') => self::text(text).map(JsonNode::Text),
         Some(b'[') => list(text, depth),
         Some(b'{') => object(text, depth),
         Some(_) | None => Ok(JsonNode::Number(text)),
     }
+}
+
+/// Reads a text with its quotation marks.
+fn text(quoted: &str) -> Result<Cow<'_, str>, Unreadable> {
+    let bare = quoted.get(1..quoted.len() - 1).filter(|bare| !bare.contains('\\'));
+    bare.map_or_else(|| part::<Text<'_>>(quoted).map(|text| text.0), |bare| Ok(Cow::Borrowed(bare)))
 }
 
 fn list(text: &str, depth: usize) -> Result<JsonNode<'_>, Unreadable> {
@@ -121,8 +131,12 @@ fn list(text: &str, depth: usize) -> Result<JsonNode<'_>, Unreadable> {
 
 fn object(text: &str, depth: usize) -> Result<JsonNode<'_>, Unreadable> {
     check_depth(depth)?;
+    object_of(part(text)?, depth).map(JsonNode::Object)
+}
+
+fn object_of(read: Members<'_>, depth: usize) -> Result<Object<'_>, Unreadable> {
     let mut members = Object::new();
-    for (Text(name), raw) in part::<Members<'_>>(text)?.0 {
+    for (Text(name), raw) in read.0 {
         let step = || format!(".{}", shown(&name));
         if members.contains_key(&name) {
             return Err(Unreadable::new(code::DUPLICATE, wordings::name_stands_twice()).within(step()));
@@ -130,7 +144,7 @@ fn object(text: &str, depth: usize) -> Result<JsonNode<'_>, Unreadable> {
         let value = node(raw, depth + 1).map_err(|found| found.within(step()))?;
         members.insert(name, value);
     }
-    Ok(JsonNode::Object(members))
+    Ok(members)
 }
 
 fn check_depth(depth: usize) -> Result<(), Unreadable> {
