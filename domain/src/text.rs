@@ -1,7 +1,6 @@
 //! Text folded to the alphabets of payment systems.
 
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::char::decompose_canonical;
 
 /// Folds `text` to printable ASCII of at most `max` characters, preserving letter case.
 ///
@@ -9,14 +8,23 @@ use unicode_normalization::char::is_combining_mark;
 /// at both ends. The rest is cut, without a blank left at the end. Names and cities of a BR Code are written in this
 /// form.
 pub fn fold_ascii(text: &str, max: usize) -> String {
-    let ascii: String = text
-        .nfd()
-        .filter(|character| !is_combining_mark(*character))
-        .map(|character| if character.is_whitespace() { ' ' } else { character })
-        .filter(|character| *character == ' ' || character.is_ascii_graphic())
-        .collect();
-    let words: Vec<&str> = ascii.split_ascii_whitespace().collect();
-    let mut folded: String = words.join(" ").chars().take(max).collect();
+    let mut ascii = String::with_capacity(text.len());
+    for character in text.chars() {
+        decompose_canonical(character, |part| {
+            let part = if part.is_whitespace() { ' ' } else { part };
+            if part == ' ' || part.is_ascii_graphic() {
+                ascii.push(part);
+            }
+        });
+    }
+    let mut folded = String::with_capacity(ascii.len());
+    for word in ascii.split_ascii_whitespace() {
+        if !folded.is_empty() {
+            folded.push(' ');
+        }
+        folded.push_str(word);
+    }
+    folded.truncate(max);
     folded.truncate(folded.trim_end().len());
     folded
 }

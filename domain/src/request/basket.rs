@@ -16,7 +16,11 @@ const MAX_ITEMS: usize = 100;
 
 /// Reads the items of the purchase.
 pub(super) fn items(root: &Fields<'_>) -> Vec<Item> {
-    root.optional("items").objects(MAX_ITEMS).iter().filter_map(item).collect()
+    let sent = root.optional("items").objects(MAX_ITEMS);
+    // A collected vector would have room for four.
+    let mut items = Vec::with_capacity(sent.len());
+    items.extend(sent.iter().filter_map(item));
+    items
 }
 
 fn item(fields: &Fields<'_>) -> Option<Item> {

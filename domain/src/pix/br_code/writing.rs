@@ -36,6 +36,11 @@ pub(super) fn write_dynamic(code: &DynamicBrCode) -> Result<String, BrCodeError>
     write(Some(PointOfInitiation::SingleUse), &account, None, &merchant)
 }
 
+/// Length of an object's id and length.
+const OBJECT_HEAD: usize = 4;
+/// Length of the object of the checksum.
+const CHECKSUM: usize = 8;
+
 struct Merchant<'a> {
     name: &'a str,
     city: &'a str,
@@ -74,7 +79,9 @@ fn write(
         ("61", merchant.postal_code),
         ("62", Some(additional.as_str())),
     ];
-    let mut payload = String::with_capacity(MAX_LENGTH);
+    // Payments keep the text for as long as they are in memory, so it has no room to spare.
+    let lengths = objects.iter().filter_map(|(_, value)| value.map(|value| OBJECT_HEAD + value.len()));
+    let mut payload = String::with_capacity(lengths.sum::<usize>() + CHECKSUM);
     for (id, value) in objects {
         if let Some(value) = value {
             push(&mut payload, id, value);
