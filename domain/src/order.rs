@@ -1,6 +1,7 @@
 //! The merchant's order: the parts of a payment that never change.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -296,8 +297,8 @@ impl Utm {
 /// An order together with the card that pays it. The card goes to the acquirer and nowhere else.
 #[derive(Debug)]
 pub struct Purchase {
-    /// The order.
-    pub order: Order,
+    /// The order. Shared, because it is large and moves from the request into the payment.
+    pub order: Arc<Order>,
     /// Number and security code, for a card payment.
     pub card: Option<CardData>,
 }

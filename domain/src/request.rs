@@ -24,6 +24,8 @@ mod unknown_names;
 mod violation;
 pub(crate) mod wordings;
 
+use std::sync::Arc;
+
 use crate::card::token::{CardTokens, NoTokens};
 use crate::method::Method;
 use crate::order::{Order, Purchase};
@@ -183,7 +185,7 @@ fn read_body(
     // Nothing returns before this line, so that one answer contains all violations.
     currency?;
     let sent = sent?;
-    let order = Order {
+    let order = Arc::new(Order {
         method: method?,
         amount: amount?,
         payer: payer?,
@@ -195,7 +197,7 @@ fn read_body(
         external_reference,
         metadata,
         terms: sent.terms,
-    };
+    });
     let purchase = Purchase { order, card: sent.card };
     Some(ParsedRequest {
         purchase,

@@ -84,7 +84,7 @@ fn open(order: Order) -> Decision {
     let new = NewPayment {
         id: TransactionId::new(Uuid::from_u128(7)),
         owner: owner(),
-        order,
+        order: Arc::new(order),
         fingerprint: None,
         card_fingerprint: None,
         used_token: None,
@@ -234,7 +234,7 @@ fn a_captured_card_becomes_approved_and_paid_in_one_write_with_two_events() {
     let new = NewPayment {
         id: base.id,
         owner: base.owner,
-        order,
+        order: Arc::new(order),
         fingerprint: None,
         card_fingerprint: None,
         used_token: None,

@@ -37,7 +37,7 @@ fn order(method_part: &str) -> Order {
         "state":"SP","zipCode":"01310100"}}}}}}"#
     );
     let limits = RequestLimits { max_installments: 12, postback: PostbackPolicy::HttpsPublicOnly };
-    parse(text.as_bytes(), at(0), &limits).unwrap().purchase.order
+    Order::clone(&parse(text.as_bytes(), at(0), &limits).unwrap().purchase.order)
 }
 
 fn payment(order: Order) -> Payment {

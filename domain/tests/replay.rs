@@ -4,6 +4,8 @@
 #[path = "samples/payment.rs"]
 mod samples;
 
+use std::sync::Arc;
+
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::money::Money;
 use quita_domain::payment::{Context, NewPayment, Payment};
@@ -53,7 +55,7 @@ fn routed(table: &RoutingTable, dice: u64, how: impl Fn(usize) -> (Condition, Ap
     let new = NewPayment {
         id: TransactionId::new(Uuid::from_u128(7)),
         owner,
-        order,
+        order: Arc::new(order),
         card_fingerprint: None,
         fingerprint: None,
         used_token: None,

@@ -1,6 +1,7 @@
 //! Payments with which the targets begin.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::NaiveDate;
 use quita_domain::card::{CardData, CardFingerprint, CardNumber, Cvv, Expiry};
@@ -83,7 +84,7 @@ pub fn opened(choice: Choice) -> Payment {
     let new = NewPayment {
         id: TransactionId::new(Uuid::from_u128(7)),
         owner: owner(),
-        order: order(choice),
+        order: Arc::new(order(choice)),
         fingerprint: None,
         card_fingerprint: choice.goes_further.then(card_fingerprint),
         used_token: None,

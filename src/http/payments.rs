@@ -40,20 +40,18 @@ pub(crate) async fn create(
     let unknown = parsed.as_ref().map_or_else(|rejection| &rejection.unknown, |parsed| &parsed.unknown);
     ignored_names::note(&request, &caller.0, unknown);
     let owner = caller.0.owner;
-    let created = match (parsed, key) {
-        (Ok(parsed), Some(key)) => {
-            create_keyed(&edge, owner.clone(), None, parsed, used_token.clone(), &key).await
-        }
-        (Ok(parsed), None) => {
-            // Without a key a repetition can't be told from a second purchase, so the id is always new.
-            let id = TransactionId::new(Uuid::now_v7());
-            let endpoint = edge.endpoint(&parsed.purchase.order, &owner).await;
-            let name = PaymentIdentity { id, fingerprint: None, used_token: used_token.clone() };
-            create_new(&edge, owner.clone(), None, parsed, name, endpoint).await
-        }
-        (Err(rejection), key) => {
-            sealed_by_a_lost_key(&edge, &owner, &body, rejection, key, &used_token).await
-        }
+    let created = match parsed {
+        Err(rejection) => sealed_by_a_lost_key(&edge, &owner, &body, rejection, key, &used_token).await,
+        Ok(parsed) => match key {
+            Some(key) => create_keyed(&edge, owner.clone(), None, parsed, used_token.clone(), &key).await,
+            None => {
+                // Without a key a repetition can't be told from a second purchase, so the id is always new.
+                let id = TransactionId::new(Uuid::now_v7());
+                let endpoint = edge.endpoint(&parsed.purchase.order, &owner).await;
+                let name = PaymentIdentity { id, fingerprint: None, used_token: used_token.clone() };
+                create_new(&edge, owner.clone(), None, parsed, name, endpoint).await
+            }
+        },
     };
     if used_token.is_some() {
         count_token(&edge, &created);
@@ -161,7 +159,7 @@ async fn create_new(
 ) -> Result<Created, ApiError> {
     let mut purchase = parsed.into_purchase()?;
     edge.check_form(&purchase.order)?;
-    purchase.order.postback_url = endpoint.map_err(Denied::StoreUnavailable)?;
+    Arc::make_mut(&mut purchase.order).postback_url = endpoint.map_err(Denied::StoreUnavailable)?;
     // Refused before anything is stored: a payment without a page token could never be shown to its payer.
     let page_token = edge.keyring.page_token(id).ok_or_else(ApiError::secret_key_missing)?;
     let method = purchase.order.method;

@@ -196,7 +196,7 @@ impl World {
                 application: ApplicationName::new("default"),
                 mode: Mode::Test,
             },
-            order: order(method, cents, card.as_ref(), capture),
+            order: Arc::new(order(method, cents, card.as_ref(), capture)),
             fingerprint: None,
             card_fingerprint: None,
             used_token: None,

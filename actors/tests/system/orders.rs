@@ -1,6 +1,7 @@
 //! Orders of merchants in these tests.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use quita_actors::CreatePayment;
 use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
@@ -37,7 +38,7 @@ pub(crate) fn pix(number: u128) -> CreatePayment {
 
 /// A PIX payment with this address for its webhooks.
 pub(crate) fn pix_for(number: u128, postback_url: Option<&str>) -> CreatePayment {
-    let purchase = Purchase { order: order(postback_url), card: None };
+    let purchase = Purchase { order: Arc::new(order(postback_url)), card: None };
     CreatePayment {
         id: id(number),
         owner: owner(),
@@ -65,7 +66,7 @@ pub(crate) fn card(number: u128, capture: bool) -> CreatePayment {
     let mut order = order(Some(SHOP));
     order.method = Method::CreditCard;
     order.terms = Terms::CreditCard { card: card.masked(), installments: 1, capture };
-    CreatePayment { purchase: Purchase { order, card: Some(card) }, ..pix(number) }
+    CreatePayment { purchase: Purchase { order: Arc::new(order), card: Some(card) }, ..pix(number) }
 }
 
 fn order(postback_url: Option<&str>) -> Order {

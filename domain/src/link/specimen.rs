@@ -1,5 +1,7 @@
 //! Order of a link's payment before there is a payer, used to find out what acquirers can take.
 
+use std::sync::Arc;
+
 use chrono::Datelike;
 
 use super::{CardInput, Link, PayerInput};
@@ -12,7 +14,7 @@ use crate::time::Timestamp;
 impl Link {
     /// Returns the order of a payment that begins now. Unknown parts of the payer are invented. `None` if the result is
     /// not a valid order; the form then shows why.
-    pub fn specimen(&self, method: Method, now: Timestamp, limits: &RequestLimits) -> Option<Order> {
+    pub fn specimen(&self, method: Method, now: Timestamp, limits: &RequestLimits) -> Option<Arc<Order>> {
         let body = self.creation_body(method, &payer(now), now);
         let parsed = parse_of_link(&body, now, limits).ok()?;
         Some(parsed.into_purchase().ok()?.order)

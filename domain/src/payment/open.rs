@@ -20,7 +20,7 @@ pub struct NewPayment {
     /// Its owner.
     pub owner: Owner,
     /// The order, as requested.
-    pub order: Order,
+    pub order: Arc<Order>,
     /// Keyed hash of the request, if it came with an `Idempotency-Key`.
     pub fingerprint: Option<String>,
     /// Fingerprint of the card, if tries per card are counted.
@@ -46,7 +46,7 @@ impl Payment {
             revision: 0,
             last_op: context.op,
             owner: new.owner,
-            order: Arc::new(new.order),
+            order: new.order,
             fingerprint: new.fingerprint,
             card_fingerprint: new.card_fingerprint,
             used_token: new.used_token,

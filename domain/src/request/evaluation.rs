@@ -1,5 +1,7 @@
 //! The body of a dry run: that of a creation, without most of the card and with optional time and dice.
 
+use std::sync::Arc;
+
 use super::fields::{Fields, Findings};
 use super::terms::CardForm;
 use super::token::SentToken;
@@ -19,7 +21,7 @@ const DICE: &str = "dice";
 #[derive(Debug)]
 pub struct Evaluation {
     /// The order. It contains no more card data than any order.
-    pub order: Order,
+    pub order: Arc<Order>,
     /// Time of the creation.
     pub at: Timestamp,
     /// The dice; absent if any value will do.

@@ -1,5 +1,7 @@
 //! Facts that cross each other: early, late, repeated, ahead of the answer, against what was asked for.
 
+use std::sync::Arc;
+
 use crate::*;
 
 #[test]
@@ -188,7 +190,7 @@ fn money_of_a_capture_that_a_dispute_overtook_is_counted() {
     let new = NewPayment {
         id,
         owner,
-        order,
+        order: Arc::new(order),
         fingerprint: None,
         card_fingerprint: None,
         used_token: None,

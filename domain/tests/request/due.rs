@@ -16,7 +16,7 @@ fn due(mut body: Value, terms: Value) -> Value {
 }
 
 fn terms_of(body: &Value) -> DueTerms {
-    match accept(body).purchase.order.terms {
+    match accept(body).purchase.order.terms.clone() {
         Terms::Boleto(due) | Terms::DuePix(due) => due,
         other => panic!("{other:?}"),
     }

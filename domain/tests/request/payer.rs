@@ -34,7 +34,7 @@ fn a_document_is_a_cpf_or_a_cnpj_with_right_check_digits() {
     check(&body("11144477735", "cpf"), &[]);
     check(&body("11222333000181", "Cnpj"), &[]);
     check(&body("12ABC34501DE35", "CNPJ"), &[]);
-    let payer = accept(&body("12ABC34501DE35", "CNPJ")).purchase.order.payer;
+    let payer = accept(&body("12ABC34501DE35", "CNPJ")).purchase.order.payer.clone();
     assert_eq!((payer.document.as_str(), payer.document.kind()), ("12ABC34501DE35", DocumentType::Cnpj));
     for (document, kind, expected) in [
         ("11144477736", "CPF", "paymentDetails.document check_digit"),
@@ -105,7 +105,7 @@ fn an_address_has_its_parts() {
 fn a_complement_is_optional_and_an_empty_one_is_none() {
     let complement = |text: serde_json::Value| {
         let body = with(pix(), "/paymentDetails/address/complement", text);
-        accept(&body).purchase.order.payer.address.unwrap().complement
+        accept(&body).purchase.order.payer.address.clone().unwrap().complement
     };
     assert_eq!(complement(json!("ap. 12")).as_deref(), Some("ap. 12"));
     assert_eq!(complement(json!("")), None);

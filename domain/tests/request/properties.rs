@@ -87,7 +87,7 @@ fn check_accepted(request: &ParsedRequest) {
         assert!(!stored.contains(card.number.expose()));
     }
     assert_eq!(request.fingerprint(b"secret").len(), 64);
-    assert_eq!(&serde_json::from_str::<quita_domain::order::Order>(&stored).unwrap(), order);
+    assert_eq!(serde_json::from_str::<quita_domain::order::Order>(&stored).unwrap(), **order);
 }
 
 proptest! {

@@ -31,7 +31,7 @@ fn a_pix_may_be_paid_for_a_minute_to_thirty_days() {
 fn a_boleto_is_due_in_three_days_unless_it_says_otherwise() {
     let due_on = |body: &Value, now: &str| {
         let now = Timestamp::parse(now).unwrap();
-        parse(body.to_string().as_bytes(), now, &LIMITS).unwrap().purchase.order.terms
+        parse(body.to_string().as_bytes(), now, &LIMITS).unwrap().purchase.order.terms.clone()
     };
     let date = |text: &str| Terms::Boleto(DueTerms::plain(text.parse::<NaiveDate>().unwrap()));
     assert_eq!(due_on(&boleto(), "2026-07-10T15:00:00Z"), date("2026-07-13"));

@@ -1,6 +1,8 @@
 //! Payments for tests that need any.
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
+use std::sync::Arc;
+
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::payment::{Context as Circumstances, NewPayment, Payment};
 use quita_domain::routing::Routed;
@@ -32,7 +34,7 @@ pub fn sample_payment(number: u128) -> Payment {
             application: ApplicationName::new("default"),
             mode: Mode::Test,
         },
-        order: from_value(order).unwrap(),
+        order: Arc::new(from_value(order).unwrap()),
         fingerprint: None,
         card_fingerprint: None,
         used_token: None,

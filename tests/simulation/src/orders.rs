@@ -1,6 +1,7 @@
 //! Requests of merchants.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::TimeDelta;
 use quita_actors::CreatePayment;
@@ -81,7 +82,7 @@ impl Request {
         CreatePayment {
             id: self.id(),
             owner: owner_of(self.merchant),
-            purchase: Purchase { order, card },
+            purchase: Purchase { order: Arc::new(order), card },
             fingerprint: self.has_key.then(|| format!("{:?} {}", self.kind, self.cents)),
             card_fingerprint: self.kind.is_card().then(|| fingerprint_of(self.card)),
             other_card_fingerprints: Vec::new(),

@@ -61,7 +61,7 @@ impl Default for Sample {
 impl Sample {
     pub fn open(self) -> Payment {
         let owner = self.owner();
-        let order = self.order();
+        let order = Arc::new(self.order());
         let considered =
             Considered { acquirer: AcquirerName::new("sandbox"), eligible: true, reason: "preferred".into() };
         let new = NewPayment {

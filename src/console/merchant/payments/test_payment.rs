@@ -1,5 +1,7 @@
 //! Test payment created with one click, only in test mode.
 
+use std::sync::Arc;
+
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use quita_actors::{CreatePayment, Denied};
@@ -51,7 +53,8 @@ async fn new_payment(owner: Owner, console: &MerchantConsole) -> Result<CreatePa
     let parsed = request::parse(body.as_bytes(), console.clock.now(), &edge.limits);
     let purchase = parsed.and_then(request::ParsedRequest::into_purchase);
     let mut purchase = purchase.map_err(|_| defect("its request breaks a rule"))?;
-    purchase.order.postback_url = edge.endpoint(&purchase.order, &owner).await?;
+    let endpoint = edge.endpoint(&purchase.order, &owner).await?;
+    Arc::make_mut(&mut purchase.order).postback_url = endpoint;
     let id = TransactionId::new(Uuid::now_v7());
     // The API responds in the same way while the node's secret keys are not in order.
     let page_token = edge.keyring.page_token(id);
