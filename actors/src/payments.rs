@@ -391,10 +391,15 @@ impl Payments {
 
     /// Waits until the condition holds for a payment, or the time is up. Returns the payment as it is then.
     async fn wait(&self, payment: &Arc<Payment>, until: Until, latest: Instant) -> Arc<Payment> {
-        let id = payment.id;
         if until.has_come(payment) {
             return Arc::clone(payment);
         }
+        // Boxed: most creations at the sandbox need not wait, and carry a pointer instead.
+        Box::pin(self.wait_for_news(payment, until, latest)).await
+    }
+
+    async fn wait_for_news(&self, payment: &Arc<Payment>, until: Until, latest: Instant) -> Arc<Payment> {
+        let id = payment.id;
         let come = async {
             tokio::select! {
                 biased;

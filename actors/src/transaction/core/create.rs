@@ -13,7 +13,7 @@ use quita_ports::{StoreError, WriteError};
 use tokio::time::Instant;
 
 use super::numbers::{Allotted, ask_before_first_number};
-use super::{Core, first_charge};
+use super::{Core, first_charge, to_be_stored};
 use crate::acquirers::routing::Routes;
 use crate::denied::Denied;
 use crate::transaction::messages::{CreatePayment, Created};
@@ -31,10 +31,12 @@ struct Planned {
 
 impl Core {
     /// Creates the payment; the insert decides whether it existed before.
+    // The future of each creation is copied into a block of its own, which is zeroed afterwards. What is rare and larger
+    // than the rest is boxed, so that this block stays small.
     pub(in crate::transaction) async fn create(&mut self, new: CreatePayment) -> Result<Created, Denied> {
         if self.memory.payment().is_some() {
             self.forget_if_others_write();
-            return self.was_there(new.fingerprint.as_deref(), new.purchase.card).await;
+            return Box::pin(self.was_there(new.fingerprint.as_deref(), new.purchase.card)).await;
         }
         // Until the directives are read once, a payment could go to an acquirer that an operator has paused.
         if !self.system.directives.are_known_within(self.system.limits.write_time_out).await {
@@ -64,9 +66,12 @@ impl Core {
             },
             &context,
         );
-        let (mut decision, local) = self.answer_locally(opened);
-        let allotted = self.allot(&mut decision).await.map_err(Denied::StoreUnavailable)?;
-        let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
+        let (allotted, (next, effects), local) = {
+            let (mut decision, local) = self.answer_locally(opened);
+            let allotted = self.allot(&mut decision).await.map_err(Denied::StoreUnavailable)?;
+            (allotted, to_be_stored(decision), local)
+        };
+        let next = next.ok_or(Denied::Defect("an opened payment is a change"))?;
         // Checked last: the steps before may have taken so long that another payment has the use.
         if new.link.is_some_and(|taken| Instant::now() >= taken.stored_before) {
             Allotted::give_back(allotted).await;
@@ -82,18 +87,18 @@ impl Core {
                 if let Some(took) = local {
                     self.begin_local_charge(&payment, took);
                 }
-                self.run(&payment, decision.effects, decided_at);
+                self.run(&payment, effects, decided_at);
                 Ok(Created { payment, is_replay: false })
             }
             // No Pix can have come in for a new payment.
             Err(WriteError::PixTaken) => Err(Denied::Defect("an opened payment has no Pix")),
             Err(WriteError::TokenUsed) => {
-                let answer = self.token_used(fingerprint.as_deref(), card).await;
+                let answer = Box::pin(self.token_used(fingerprint.as_deref(), card)).await;
                 self.give_back_unless_stored(allotted).await;
                 answer
             }
             Err(WriteError::Conflict) if fingerprint.is_some() => {
-                let answer = self.was_there(fingerprint.as_deref(), card).await;
+                let answer = Box::pin(self.was_there(fingerprint.as_deref(), card)).await;
                 self.give_back_unless_stored(allotted).await;
                 answer
             }
@@ -195,7 +200,8 @@ impl Core {
         let decided_at = Instant::now();
         let mut decision = known.decide(Command::ChargeNeverLeft, &context).map_err(Denied::Refused)?;
         self.allot(&mut decision).await.map_err(Denied::StoreUnavailable)?;
-        let Some(next) = decision.next else {
+        let (next, effects) = to_be_stored(decision);
+        let Some(next) = next else {
             return Ok(Created { payment: Arc::clone(known), is_replay: true });
         };
         match self.persist(next, known.revision).await {
@@ -203,7 +209,7 @@ impl Core {
                 self.unsent.forget();
                 self.hold_card(card);
                 self.count_created(&payment);
-                self.run(&payment, decision.effects, decided_at);
+                self.run(&payment, effects, decided_at);
                 Ok(Created { payment, is_replay: false })
             }
             Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::PixTaken) => {
