@@ -8,6 +8,7 @@ import sys
 
 import acquirers
 import hanging
+import instructions
 import lives
 import machine
 import nodes
@@ -19,6 +20,7 @@ from bench import OTHER, Bench
 from cells import Rounds
 from figures import Measured, beside, long_figures, main_figures
 from hanging import Hanging
+from instructions import Instructions
 from lives import Lives
 from long_runs import Growth, Memory
 from nodes import Nodes
@@ -46,6 +48,7 @@ def options_of(arguments):
     parser.add_argument("--hanging", type=int, default=0)
     parser.add_argument("--acquirers", type=int, default=0)
     parser.add_argument("--replay", type=int, default=0)
+    parser.add_argument("--instructions", type=int, default=0)
     parser.add_argument("--beside")
     parser.add_argument("--json")
     parser.add_argument("--write", action="store_true")
@@ -79,6 +82,8 @@ def run(bench, options):
         Acquirers(bench, options.acquirers).run()
     if options.replay:
         replay.Replays(bench, options.replay).run(results)
+    if options.instructions:
+        Instructions(bench, options.instructions).run(results)
     return results
 
 
@@ -110,6 +115,8 @@ def tables(bench, options, results, about):
         ]
     if options.replay:
         texts["measured, replay"] = [about, report.table(replay.HEAD, replay.table_rows(results))]
+    if options.instructions:
+        texts["measured, instructions"] = [about, report.table(instructions.HEAD, instructions.table_rows(results))]
     return texts, measured
 
 

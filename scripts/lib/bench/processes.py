@@ -103,7 +103,7 @@ class Quita(Process):
     """The service as it is run, with everything at its default but the addresses and the store."""
 
     def __init__(self, name, program, directory, store):
-        self.name, self.store, self.uses_mongod = name, store, store.startswith("mongodb")
+        self.name, self.program, self.store, self.uses_mongod = name, program, store, store.startswith("mongodb")
         self.port, self.ops, self.key, self.mode = free_port(), free_port(), None, "test"
         listen = ["--listen", f"127.0.0.1:{self.port}", "--ops-listen", f"127.0.0.1:{self.ops}"]
         super().__init__(directory, [program, "serve", "--rate-limit", "0", *listen], {"QUITA_STORE": store})
@@ -122,7 +122,7 @@ class Quita(Process):
         # Only a service makes a store, so the key comes after it.
         if self.key is None:
             made = subprocess.run(
-                [self.command[0], "keys", "create", "--merchant", "loja", "--mode", self.mode],
+                [self.program, "keys", "create", "--merchant", "loja", "--mode", self.mode],
                 cwd=self.directory, env=self.environment, check=True, capture_output=True,
             )
             self.key = made.stdout.decode().strip()
