@@ -92,6 +92,8 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let welcome = first_run::prepare(&config, &access, &people).await?;
     let api_address = resources.api_address;
     let ops_address = resources.ops_address;
+    // Printed first: a program that waits for the line in the log then finds the password.
+    welcome.print(&config, api_address, ops_address);
     tracing::info!(
         listen = %api_address,
         ops_listen = %ops_address,
@@ -100,7 +102,6 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         "{}",
         started(&core.system.payments().readiness())
     );
-    welcome.print(&config, api_address, ops_address);
     // Jobs start only now, because no step after this one can fail and leave them running.
     background.start(&mut core.jobs, edge.clone());
     let recorders = Recorders::start(audit_watch, &core);
