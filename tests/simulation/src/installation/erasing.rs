@@ -374,8 +374,14 @@ pub(crate) fn check_event(world: &World, id: TransactionId, body: &str) {
 
 /// Returns the first trace of a person in this text, if any.
 fn trace_in(text: &str) -> Option<&'static str> {
-    let text = text.to_lowercase();
+    let text = without_ids(text).to_lowercase();
     PERSONS.iter().flat_map(|person| person.traces()).find(|trace| text.contains(&trace.to_lowercase()))
+}
+
+/// Returns the text without long words of letters and digits: an order's number may spell a name by chance.
+fn without_ids(text: &str) -> String {
+    let is_id = |word: &&str| word.len() > 20 && word.contains(|character: char| character.is_ascii_digit());
+    text.split_inclusive(|character: char| !character.is_alphanumeric()).filter(|word| !is_id(word)).collect()
 }
 
 /// Checks that nothing of an erased payer is left in the store, or of any person where none belongs.
