@@ -374,13 +374,21 @@ pub(crate) fn check_event(world: &World, id: TransactionId, body: &str) {
 
 /// Returns the first trace of a person in this text, if any.
 fn trace_in(text: &str) -> Option<&'static str> {
-    let text = without_ids(text).to_lowercase();
-    PERSONS.iter().flat_map(|person| person.traces()).find(|trace| text.contains(&trace.to_lowercase()))
+    let text = text.to_lowercase();
+    let without_ids = without_ids(&text);
+    PERSONS.iter().flat_map(|person| person.traces()).find(|trace| {
+        // Letters alone may stand in an id by chance. A document or an address does not.
+        let is_word = trace.chars().all(char::is_alphabetic);
+        let searched = if is_word { &without_ids } else { &text };
+        searched.contains(&trace.to_lowercase())
+    })
 }
 
-/// Returns the text without long words of letters and digits: an order's number may spell a name by chance.
+/// Returns the text without long words of letters and digits, such as the number of an order at an acquirer.
 fn without_ids(text: &str) -> String {
-    let is_id = |word: &&str| word.len() > 20 && word.contains(|character: char| character.is_ascii_digit());
+    let has_digit = |word: &str| word.contains(|character: char| character.is_ascii_digit());
+    let has_letter = |word: &str| word.contains(|character: char| character.is_ascii_alphabetic());
+    let is_id = |word: &&str| word.len() > 20 && has_digit(word) && has_letter(word);
     text.split_inclusive(|character: char| !character.is_alphanumeric()).filter(|word| !is_id(word)).collect()
 }
 
