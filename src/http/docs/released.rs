@@ -1,15 +1,18 @@
 //! The interface as it was released, which later versions keep: nothing that a client sends or reads breaks.
 //!
-//! `tests/golden/openapi-1.json` is the document of version 1 of the API. What is added is no break. Until the first
-//! release `scripts/golden` takes the document of today in its place.
+//! `tests/golden/openapi-V.json` is the document of the released version V. Additions are no break.
+//! `tests/golden/RELEASED` has the checksums of what was released, so that nobody changes it unnoticed.
 
 use std::collections::HashSet;
+use std::fmt::Write;
+use std::path::PathBuf;
 
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use super::OPENAPI;
 
-const RELEASED: &str = include_str!("../../../tests/golden/openapi-1.json");
+const FIRST_RELEASE: &str = include_str!("../../../tests/golden/openapi-1.0.json");
 
 /// Direction in which a value goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -314,19 +317,44 @@ fn read(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
+/// Directory of what later versions have to keep.
+fn golden() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
+}
+
 #[test]
-fn nothing_breaks_that_a_client_of_the_released_interface_does() {
-    let found = breaks(&read(RELEASED), &read(OPENAPI));
-    assert!(
-        found.is_empty(),
-        "clients of the released interface break (before the first release, `scripts/golden --api` accepts it):\n{}",
-        found.join("\n")
-    );
+fn nothing_breaks_that_a_client_of_a_released_interface_does() {
+    let files = std::fs::read_dir(golden()).unwrap().map(|entry| entry.unwrap().path());
+    let documents: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|kind| kind == "json")).collect();
+    assert!(!documents.is_empty());
+    for path in documents {
+        let found = breaks(&read(&std::fs::read_to_string(&path).unwrap()), &read(OPENAPI));
+        assert!(found.is_empty(), "clients of {} break:\n{}", path.display(), found.join("\n"));
+    }
+}
+
+#[test]
+fn what_was_released_is_kept_byte_for_byte() {
+    let sums = std::fs::read_to_string(golden().join("RELEASED")).unwrap();
+    let mut form = 0;
+    for line in sums.lines() {
+        let (sum, name) = line.split_once("  ").unwrap();
+        let content = std::fs::read(golden().join(name)).unwrap();
+        let mut hash = String::new();
+        for byte in Sha256::digest(content) {
+            write!(hash, "{byte:02x}").unwrap();
+        }
+        assert_eq!(hash, sum, "{name} was released: a new form or version gets a file of its own");
+        form += usize::from(name.starts_with("form-1/"));
+    }
+    assert_eq!(form, 4, "both stores of form 1, and what is in them");
+    assert!(sums.contains("  openapi-1.0.json"));
 }
 
 /// The released document with one change.
 fn changed(pointer: &str, change: impl FnOnce(&mut Map<String, Value>)) -> Vec<String> {
-    let released = read(RELEASED);
+    let released = read(FIRST_RELEASE);
     let mut next = released.clone();
     change(next.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}")).as_object_mut().unwrap());
     assert_ne!(next, released, "{pointer} was not changed");

@@ -2,8 +2,8 @@
 //!
 //! One value of every kind is written through the ports, with every field set. The stored data is compared with the
 //! file, so an unintended change of the form fails here. The kept data is read, and must be the same when written
-//! again, so a program that no longer reads a form fails too. `scripts/golden` writes the files again. This is allowed
-//! until the form is released; afterwards a form never changes, and a new one gets its own files.
+//! again, so a program that no longer reads a form fails too. A released form never changes: a new one gets its own
+//! files, which `scripts/golden --form` writes.
 #![cfg_attr(
     feature = "made-up-form",
     allow(dead_code, unused_imports, reason = "the made-up form has no files")
@@ -63,8 +63,8 @@ fn compare(name: &str, text: &str) {
         None => (kept.lines().count().min(text.lines().count()) + 1, String::from("one is longer")),
     };
     panic!(
-        "the stored form has changed, at line {line} of {}:\n{difference}\nIf that is meant, and form {CURRENT} is not \
-         released yet: scripts/golden writes the files anew. A released form never changes: raise the number",
+        "the stored form has changed, at line {line} of {}:\n{difference}\nA released form never \
+         changes: raise the number. One that is not released yet is written again by scripts/golden --form",
         path.display()
     );
 }
