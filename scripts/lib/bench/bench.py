@@ -31,11 +31,11 @@ class Bench:
 
     def __init__(self, options):
         self.options = options
-        self.profile = "of QUITA_TEST_PROGRAM" if options.quita else PROFILE
+        self.profile = options.profile or f"{PROFILE}, trained"
         self.directory = os.path.abspath(options.directory)
         self.generator = built(options, "generator")
         self.fill_store = built(options, "fill-store")
-        self.quita = options.quita or built(options, "quita")
+        self.quita = options.quita
         self.builds = {THIS: self.quita, **({OTHER: options.beside} if options.beside else {})}
         self.receiver = Receiver(self.generator, self.path("receiver"))
         os.makedirs(self.path("ids"), exist_ok=True)
