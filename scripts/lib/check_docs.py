@@ -81,28 +81,49 @@ def differences(page, documented, known):
     yield from (f"{page} has {name}, which the code has not" for name in sorted(documented - known))
 
 
-def options():
-    page = "docs/reference/options.md"
+def known_options():
     source = read("config/src/option.rs")
     known = set(re.findall(r'\boption\(\s*"([a-z-]+)"', source))
-    known |= {f"QUITA_{name.upper().replace('-', '_')}" for name in re.findall(r'\bsecret\(\s*"([a-z-]+)"', source)}
+    return known | {f"QUITA_{name.upper().replace('-', '_')}" for name in re.findall(r'\bsecret\(\s*"([a-z-]+)"', source)}
+
+
+def options():
+    page = "docs/reference/options.md"
     documented = first_cells(read(page).split("\n## The service\n")[1].split("\n## ")[0])
-    return differences(page, documented, known)
+    return differences(page, documented, known_options())
 
 
-def metrics():
-    page = "docs/reference/metrics.md"
+def known_metrics():
     sources = [path for path in files("src/*.rs", "services/src/*.rs", "actors/src/*.rs", "acquirers/src/*.rs", "adapters/*.rs")
                if not path.startswith(("src/cli/", "src/console/")) and "/tests/" not in path]
     known = set()
     for path in sources:
         known |= set(re.findall(r'"(quita_[a-z_]+)"', read(path).split("#[cfg(test)]\nmod ")[0]))
+    return known
+
+
+def metrics():
+    page = "docs/reference/metrics.md"
     documented = {name for name in first_cells(read(page)) if name.startswith("quita_")}
-    return differences(page, documented, known)
+    return differences(page, documented, known_metrics())
+
+
+def names():
+    """What configurations and dashboards of users name."""
+    return sorted(known_options() | known_metrics())
+
+
+def gone():
+    known = set(names())
+    for path in files("tests/golden/names-*.txt"):
+        yield from (f"{path}: {name} was released, and is gone" for name in read(path).split() if name not in known)
 
 
 def main():
-    findings = [*broken_links(), *options(), *metrics()]
+    if sys.argv[1:] == ["--names"]:
+        print("\n".join(names()))
+        return
+    findings = [*broken_links(), *options(), *metrics(), *gone()]
     for finding in findings:
         print(f"scripts/check_docs: {finding}", file=sys.stderr)
     sys.exit(1 if findings else 0)
