@@ -29,8 +29,7 @@ const UNLIST: &str = "UPDATE payments SET document = NULL, email = NULL, externa
 
 const NUMBER: &str = "INSERT INTO erasures (payment) VALUES (?1)";
 
-/// Index samples of the query planner contain indexed values. The planner does without them until they are created
-/// again.
+/// Index samples of the query planner contain indexed values. There are none unless somebody ran `ANALYZE`.
 const HAS_SAMPLES: &str = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat4')";
 const FORGET_SAMPLES: &str = "DELETE FROM sqlite_stat4 WHERE tbl IN ('payments', 'archived_payments')";
 
@@ -97,7 +96,7 @@ pub(super) fn note(
     // its memory.
     transaction.prepare_cached(NUMBER)?.execute([row.id.as_bytes()])?;
     if transaction.prepare_cached(HAS_SAMPLES)?.query_row([], |row| row.get(0))? {
-        // `PRAGMA optimize` keeps sample keys of indexes, among them documents and e-mail addresses of payers.
+        // They are keys of indexes, among them documents and e-mail addresses of payers.
         transaction.execute(FORGET_SAMPLES, [])?;
     }
     Ok(())

@@ -19,7 +19,7 @@ impl PageQuery {
     /// Begins a query for one merchant's payments in one mode, along this index if one is prescribed.
     fn of(merchant: &MerchantId, mode: Mode, index: Option<&str>) -> Self {
         let index = index.map(|index| format!(" INDEXED BY {index}")).unwrap_or_default();
-        // The index is named, because the planner's statistics may date from a much smaller store.
+        // The index is named, because the planner has no statistics to choose by.
         let sql = format!("SELECT {COLUMNS} FROM payments{index} WHERE merchant = ? AND mode = ?");
         Self { sql, values: vec![merchant.as_str().to_owned().into(), mode.as_str().to_owned().into()] }
     }
@@ -72,7 +72,7 @@ pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>, limit: 
     query.newest_first(after, limit)
 }
 
-/// Returns the index to prescribe, whatever the planner's statistics say; `None` if parts of an index are merged.
+/// Returns the index to prescribe; `None` if parts of an index are merged.
 fn index_for(filter: &PaymentFilter) -> Option<&'static str> {
     match PaymentIndex::of(filter) {
         PaymentIndex::Id => Some("sqlite_autoindex_payments_1"),

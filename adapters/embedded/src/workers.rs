@@ -72,19 +72,9 @@ fn work(mut connection: Connection, jobs: &Mutex<mpsc::Receiver<Job>>) {
             tracing::error!("a job of the embedded store panicked");
         }
     }
-    if !connection.is_readonly("main").unwrap_or(true) {
-        leave_statistics(&connection);
-    }
 }
 
 fn next(jobs: &Mutex<mpsc::Receiver<Job>>) -> Option<Job> {
     // The lock is held while waiting, so idle threads queue behind it, and each job goes to one of them.
     jobs.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv()
-}
-
-/// Leaves statistics for the query planner of the next start.
-fn leave_statistics(connection: &Connection) {
-    if let Err(error) = connection.execute_batch("PRAGMA optimize") {
-        tracing::warn!(%error, "the embedded store could not be optimised");
-    }
 }

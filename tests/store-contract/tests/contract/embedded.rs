@@ -435,6 +435,30 @@ async fn whoever_was_erased_is_in_no_byte_of_the_files_nor_in_the_planners_sampl
     }
 }
 
+/// Counts that take a read of whole indexes: minutes, for a large store that is not in memory.
+#[tokio::test]
+async fn neither_a_start_nor_an_end_makes_statistics_and_a_start_drops_them() {
+    let (_folder, path) = file();
+    let statistics = || {
+        let meddler = rusqlite::Connection::open(&path).unwrap();
+        let sql = "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'sqlite_stat%'";
+        meddler.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    for _ in 0..2 {
+        let store = EmbeddedStore::open_sole_writer(&path).unwrap();
+        for number in 0..20 {
+            let payment = crate::erasure::of_somebody(1_000 * number);
+            crate::erasure::store_as_it_is(&store, &payment).await;
+        }
+        drop(store);
+        assert_eq!(statistics(), 0);
+    }
+    rusqlite::Connection::open(&path).unwrap().execute_batch("ANALYZE").unwrap();
+    assert_ne!(statistics(), 0);
+    drop(EmbeddedStore::open_sole_writer(&path).unwrap());
+    assert_eq!(statistics(), 0);
+}
+
 /// Creates a file as another program would, and returns its bytes.
 fn foreign(path: &PathBuf, statements: &str) -> Vec<u8> {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
