@@ -201,7 +201,7 @@ impl Column {
             Value::Blob(bytes) => Self::Bytes(Template::new(number, bytes)),
             Value::Integer(time) if time == created_at(number) => Self::CreatedAt,
             Value::Integer(time) if time == created_at(number) + PAID_AFTER_MS => Self::PaidAt,
-            other => Self::Same(other),
+            same @ (Value::Null | Value::Integer(_) | Value::Real(_) | Value::Text(_)) => Self::Same(same),
         }
     }
 
