@@ -16,7 +16,7 @@ describe_training() {
 # Where `build_trained` puts a program.
 trained_program() { printf '%s/%s/dist/%s\n' "$target" "$(trained_triple)" "$1"; }
 
-# cargo build --profile dist, with these arguments and one more flag for the compiler.
+# cargo build --profile dist, with one more flag for the compiler, and these arguments.
 build_with_flag() {
     local flag=$1 flags=${CARGO_ENCODED_RUSTFLAGS-${RUSTFLAGS:-}}
     shift

@@ -38,7 +38,7 @@ def options_of(arguments):
     parser.add_argument("--target", required=True)
     parser.add_argument("--directory", required=True)
     parser.add_argument("--quita", required=True)
-    parser.add_argument("--profile")
+    parser.add_argument("--profile", required=True)
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--told", type=int)

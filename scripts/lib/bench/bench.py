@@ -31,7 +31,7 @@ class Bench:
 
     def __init__(self, options):
         self.options = options
-        self.profile = options.profile or f"{PROFILE}, trained"
+        self.profile = options.profile
         self.directory = os.path.abspath(options.directory)
         self.generator = built(options, "generator")
         self.fill_store = built(options, "fill-store")
