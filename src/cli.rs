@@ -31,6 +31,8 @@ mod payments;
 mod people;
 mod privacy;
 mod reconcile;
+#[cfg(test)]
+mod released;
 mod routing;
 mod sandbox;
 mod secrets;

@@ -240,6 +240,6 @@ pub(super) fn number<T: FromStr + PartialOrd>(text: &str, least: T, most: T) -> 
 }
 
 #[cfg(test)]
-mod provider_tests;
+pub(crate) mod provider_tests;
 #[cfg(test)]
 mod tests;

@@ -505,4 +505,6 @@ fn sandbox_defaults(settings: &mut Settings) -> SandboxDefaults {
 }
 
 #[cfg(test)]
+mod released;
+#[cfg(test)]
 mod tests;

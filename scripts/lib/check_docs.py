@@ -93,6 +93,17 @@ def options():
     return differences(page, documented, known_options())
 
 
+def keys_of_tables():
+    """Keys of tables that pages explain, and that the complete configuration lacks."""
+    complete = read("config/src/complete.toml")
+    acquirers = read("docs/reference/options.md").split("\n## Acquirers\n")[1].split("\n### ")[0]
+    routes = read("docs/ROUTING.md").split("\n## ")
+    for page, text in ("docs/reference/options.md", acquirers), ("docs/ROUTING.md", "\n".join(routes[:3])):
+        for key in sorted(first_cells(text.replace("| Key of", ""))):
+            if not re.search(rf"^(\[[a-z]+\.{key}\]|{key}(-file)? = )", complete, re.M):
+                yield f"config/src/complete.toml lacks {key} of {page}"
+
+
 def known_metrics():
     sources = [path for path in files("src/*.rs", "services/src/*.rs", "actors/src/*.rs", "acquirers/src/*.rs", "adapters/*.rs")
                if not path.startswith(("src/cli/", "src/console/")) and "/tests/" not in path]
@@ -123,7 +134,7 @@ def main():
     if sys.argv[1:] == ["--names"]:
         print("\n".join(names()))
         return
-    findings = [*broken_links(), *options(), *metrics(), *gone()]
+    findings = [*broken_links(), *options(), *keys_of_tables(), *metrics(), *gone()]
     for finding in findings:
         print(f"scripts/check_docs: {finding}", file=sys.stderr)
     sys.exit(1 if findings else 0)

@@ -228,7 +228,7 @@ fn a_bank_is_told_where_to_call_back_if_that_is_reached_by_https() {
     }
 }
 
-fn write_pair(folder: &Path, name: &str, until: i32) {
+pub(crate) fn write_pair(folder: &Path, name: &str, until: i32) {
     let key = KeyPair::generate().unwrap();
     let mut params = CertificateParams::new(vec!["quita".into()]).unwrap();
     (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(until, 1, 1));
