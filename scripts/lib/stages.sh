@@ -55,17 +55,21 @@ stage_beside() {
     beside_name="$1, beside the others" beside_began=$(milliseconds_now) beside_output=$(mktemp)
     shift
     printf '\n== %s\n' "$beside_name: begins" >&2
-    # The time of its end, not that of the join, is what it took.
+    # A process group of its own: a signal reaches whatever it has started.
+    set -m
     (
         code=0
+        trap : TERM
         "$@" &
-        # shellcheck disable=SC2064  # the process of now
-        trap "kill -TERM $! 2>/dev/null" TERM
         wait "$!" || code=$?
+        # A signal ends the waiting, and then the others: this one stays until they have ended.
+        ((code <= 128)) || wait "$!" || code=$?
+        # The time of its end, not that of the join, is what it took.
         milliseconds_now >"$beside_output.ended"
         exit "$code"
     ) >"$beside_output" 2>&1 </dev/null &
     beside_pid=$!
+    set +m
 }
 
 stage_join() {
@@ -83,7 +87,7 @@ stage_join() {
 # Ends what runs beside, with what it started, and waits for it.
 stage_beside_stop() {
     [[ -n $beside_pid ]] || return 0
-    kill -TERM "$beside_pid" 2>/dev/null || true
+    kill -TERM -- "-$beside_pid" 2>/dev/null || true
     stage_join || true
 }
 

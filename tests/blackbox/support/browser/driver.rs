@@ -49,8 +49,9 @@ impl Driver {
         let options = json!({
             "binary": chromium,
             "args": [
-                "--headless", "--window-size=1280,900", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                "--disable-background-networking", "--no-first-run", profile,
+                "--headless", "--window-size=1280,900", "--no-sandbox", "--disable-dev-shm-usage",
+                // A process for graphics that nobody sees takes a sixth of a browser's processor time.
+                "--disable-gpu", "--in-process-gpu", "--disable-background-networking", "--no-first-run", profile,
             ],
         });
         let always = json!({"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}});
