@@ -49,9 +49,10 @@ impl Driver {
         let options = json!({
             "binary": chromium,
             "args": [
-                "--headless", "--window-size=1280,900", "--no-sandbox", "--disable-dev-shm-usage",
+                "--headless", "--accept-lang=en-US,en", "--window-size=1280,900", "--no-sandbox",
                 // A process for graphics that nobody sees takes a sixth of a browser's processor time.
-                "--disable-gpu", "--in-process-gpu", "--disable-background-networking", "--no-first-run", profile,
+                "--disable-gpu", "--in-process-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
+                "--no-first-run", profile,
             ],
         });
         let always = json!({"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}});
