@@ -52,7 +52,7 @@ fn check_missing(refused: &Finished, named: &str) {
 fn a_command_makes_no_store_and_says_what_makes_one() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("new.toml"), "").unwrap();
-    let store = TestStore::new(folder.path());
+    let store = TestStore::missing(folder.path());
     let (place, _) = store.url.split_once('?').unwrap_or((&store.url, ""));
     for arguments in COMMANDS {
         let refused = run(folder.path(), &store.url, arguments);
@@ -82,7 +82,7 @@ fn a_relative_path_is_told_as_a_whole_one() {
 #[test]
 fn the_doctor_warns_of_a_store_that_is_missing_and_makes_none() {
     let folder = tempfile::tempdir().unwrap();
-    let store = TestStore::new(folder.path());
+    let store = TestStore::missing(folder.path());
     let found = run(folder.path(), &store.url, &["doctor", "--ops-listen", "127.0.0.1:0"]);
     assert_eq!(found.code, Some(0), "{found:?}");
     let line = found.stdout.lines().find(|line| line.starts_with("warn  store")).unwrap();
@@ -138,6 +138,7 @@ fn nothing_is_made_beside_the_log_of_a_store_whose_file_is_gone() {
 fn a_new_store_is_a_line_of_the_log_once() {
     for (environment, level) in [("development", "INFO"), ("production", "WARN")] {
         let mut app = TestApp::builder()
+            .makes_store()
             .arg("--environment", environment)
             .arg("--public-url", "https://pay.example.com")
             .env("QUITA_SECRET_KEY", "a-key-for-tests-that-is-long-enough-to-be-taken")

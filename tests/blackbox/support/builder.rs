@@ -12,6 +12,7 @@ pub(crate) struct TestAppBuilder {
     pub(crate) options: BTreeMap<String, String>,
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) store: Option<TestStore>,
+    pub(crate) makes_store: bool,
     pub(crate) expects_errors: bool,
     pub(crate) expects_store_away: bool,
     pub(crate) open_files: Option<u32>,
@@ -31,6 +32,7 @@ impl TestAppBuilder {
             options,
             environment: Vec::new(),
             store: None,
+            makes_store: false,
             expects_errors: false,
             expects_store_away: false,
             open_files: None,
@@ -58,6 +60,12 @@ impl TestAppBuilder {
     /// Uses a store that another service has made, instead of one of its own.
     pub(crate) fn store(mut self, url: &str) -> Self {
         self.store = Some(TestStore::existing(url));
+        self
+    }
+
+    /// Uses a store that it makes itself, where another would be an empty one that may be there already.
+    pub(crate) fn makes_store(mut self) -> Self {
+        self.makes_store = true;
         self
     }
 
@@ -94,7 +102,8 @@ impl TestAppBuilder {
     /// Starts the service and waits until it is ready.
     pub(crate) fn start(mut self) -> TestApp {
         let directory = tempfile::Builder::new().prefix("quita-test-").tempdir().unwrap();
-        let store = self.store.take().unwrap_or_else(|| TestStore::new(directory.path()));
+        let make = if self.makes_store { TestStore::missing } else { TestStore::new };
+        let store = self.store.take().unwrap_or_else(|| make(directory.path()));
         TestApp::start(self, directory, store)
     }
 }

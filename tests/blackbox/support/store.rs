@@ -1,9 +1,10 @@
 //! A store for one test, gone when the test is over.
 
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use mongodb::bson::{Document, RawDocumentBuf};
-use uuid::Uuid;
+use quita_store_contract::lent_database::LentDatabase;
 
 use super::fail_point::FailPoint;
 
@@ -36,40 +37,52 @@ pub(crate) fn take_fail_point() -> Option<FailPoint> {
     block_on(FailPoint::take_turn(&mongodb_uri()))
 }
 
+/// Databases of this test's services.
+static IN_USE: Mutex<Vec<Weak<Database>>> = Mutex::new(Vec::new());
+
 /// A store for one test.
 pub(crate) struct TestStore {
     pub(crate) url: String,
-    /// Connection string and name of the database that goes with the test.
-    dropped_as: Option<(String, String)>,
+    /// The database that goes with the last service on it.
+    database: Option<Arc<Database>>,
 }
 
+/// A database that is given back when it is dropped.
+struct Database(Option<LentDatabase>);
+
 impl TestStore {
-    /// An empty one: a file in `directory`, or a database on the server.
+    /// An empty one: a file in `directory`, or a database on the server, in which an empty store may be already.
     pub(crate) fn new(directory: &Path) -> Self {
-        if !is_mongodb() {
-            let path = directory.join("data").join("quita.db");
-            return Self { url: format!("sqlite:{}", path.display()), dropped_as: None };
+        if is_mongodb() {
+            Self::of(block_on(LentDatabase::take(&mongodb_uri())))
+        } else {
+            Self::file_in(directory)
         }
-        Self::mongodb()
+    }
+
+    /// One that nobody has made yet.
+    pub(crate) fn missing(directory: &Path) -> Self {
+        if is_mongodb() { Self::alone() } else { Self::file_in(directory) }
     }
 
     /// One that somebody else made.
     pub(crate) fn existing(url: &str) -> Self {
-        Self { url: url.to_owned(), dropped_as: None }
+        let in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        let database = in_use.iter().filter_map(Weak::upgrade).find(|database| database.lent().uri == url);
+        Self { url: url.to_owned(), database }
     }
 
     /// An empty database on the server, reached by way of another host and port.
     pub(crate) fn by_way_of(address: &str) -> Self {
-        let mut store = Self::mongodb();
-        let database = &store.dropped_as.as_ref().unwrap().1;
-        store.url =
-            format!("mongodb://{address}/{database}?directConnection=true&serverSelectionTimeoutMS=1000");
+        let mut store = Self::alone();
+        let name = &store.database.as_ref().unwrap().lent().name;
+        store.url = format!("mongodb://{address}/{name}?directConnection=true&serverSelectionTimeoutMS=1000");
         store
     }
 
     /// An empty database on the server, whose commands this fail point concerns.
     pub(crate) fn failing_at(point: &FailPoint) -> Self {
-        let mut store = Self::mongodb();
+        let mut store = Self::alone();
         // A server that is told to refuse as if it shut down tells nobody when it is back: it is asked often.
         store.url = format!("{}&heartbeatFrequencyMS=500", point.mark(&store.url));
         store
@@ -77,9 +90,10 @@ impl TestStore {
 
     /// Every document of a MongoDB database as its bytes, by collection. Empty with SQLite.
     pub(crate) fn documents(&self) -> Vec<(String, Vec<u8>)> {
-        let Some((url, database)) = &self.dropped_as else { return Vec::new() };
+        let Some(database) = &self.database else { return Vec::new() };
+        let LentDatabase { uri, name, .. } = database.lent();
         block_on(async {
-            let database = mongodb::Client::with_uri_str(url).await.unwrap().database(database);
+            let database = mongodb::Client::with_uri_str(uri).await.unwrap().database(name);
             let mut documents = Vec::new();
             for name in database.list_collection_names().await.unwrap() {
                 let collection = database.collection::<RawDocumentBuf>(&name);
@@ -94,43 +108,49 @@ impl TestStore {
 
     /// Tells whether anything was made of it.
     pub(crate) fn exists(&self) -> bool {
-        match &self.dropped_as {
+        match &self.database {
             None => Path::new(self.url.trim_start_matches("sqlite:")).exists(),
-            Some((url, database)) => block_on(async {
-                let database = mongodb::Client::with_uri_str(url).await.unwrap().database(database);
+            Some(database) => block_on(async {
+                let LentDatabase { uri, name, .. } = database.lent();
+                let database = mongodb::Client::with_uri_str(uri).await.unwrap().database(name);
                 !database.list_collection_names().await.unwrap().is_empty()
             }),
         }
     }
 
-    fn mongodb() -> Self {
-        let database = format!("quita_test_{}", Uuid::now_v7().simple());
-        let url = with_database(&mongodb_uri(), &database);
-        Self { url: url.clone(), dropped_as: Some((url, database)) }
+    fn file_in(directory: &Path) -> Self {
+        let path = directory.join("data").join("quita.db");
+        Self { url: format!("sqlite:{}", path.display()), database: None }
+    }
+
+    fn alone() -> Self {
+        Self::of(LentDatabase::alone(&mongodb_uri()))
+    }
+
+    fn of(lent: LentDatabase) -> Self {
+        let url = lent.uri.clone();
+        let database = Arc::new(Database(Some(lent)));
+        IN_USE.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&database));
+        Self { url, database: Some(database) }
     }
 }
 
-impl Drop for TestStore {
+impl Database {
+    const fn lent(&self) -> &LentDatabase {
+        self.0.as_ref().expect("it is given back when it is dropped")
+    }
+}
+
+impl Drop for Database {
     fn drop(&mut self) {
-        let Some((url, database)) = &self.dropped_as else { return };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let dropped = runtime
-            .block_on(async { mongodb::Client::with_uri_str(url).await?.database(database).drop().await });
-        if let Err(error) = dropped {
-            eprintln!("the database {database} stays behind: {error}");
+        let Some(lent) = self.0.take() else { return };
+        let name = lent.name.clone();
+        if let Err(error) = block_on(lent.give_back()) {
+            eprintln!("the database {name} stays behind: {error}");
         }
     }
 }
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
-}
-
-/// Puts a database into a connection string that may have one, options, or neither.
-fn with_database(uri: &str, database: &str) -> String {
-    let (before, options) = uri.split_once('?').map_or((uri, None), |(before, after)| (before, Some(after)));
-    let hosts = before.strip_prefix("mongodb://").expect("QUITA_TEST_MONGODB_URI begins with mongodb://");
-    let hosts = hosts.split_once('/').map_or(hosts, |(hosts, _)| hosts);
-    let options = options.map(|options| format!("?{options}")).unwrap_or_default();
-    format!("mongodb://{hosts}/{database}{options}")
 }

@@ -55,8 +55,7 @@ impl FailPoint {
 
     /// Adds to this connection string the application name whose commands are to fail.
     pub fn mark(&self, uri: &str) -> String {
-        let joint = if uri.contains('?') { '&' } else { '?' };
-        format!("{uri}{joint}appName={}", self.application)
+        with_application(uri, &self.application)
     }
 
     /// Makes the next `times` of these commands fail like this. Returns the number of commands that have hit the fail
@@ -120,6 +119,12 @@ impl FailPoint {
     async fn run(&self, command: Document) -> mongodb::error::Result<Document> {
         Client::with_uri_str(&self.uri).await?.database("admin").run_command(command).await
     }
+}
+
+/// Adds the name under which the server knows a client's connections.
+pub(crate) fn with_application(uri: &str, name: &str) -> String {
+    let joint = if uri.contains('?') { '&' } else { '?' };
+    format!("{uri}{joint}appName={name}")
 }
 
 /// Makes the server close the connection instead of running the command.

@@ -10,4 +10,5 @@
 )]
 
 pub mod fail_point;
+pub mod lent_database;
 pub mod samples;

@@ -27,47 +27,53 @@ use quita_ports::{
 };
 use uuid::Uuid;
 
+use quita_store_contract::lent_database::LentDatabase;
 use quita_store_contract::samples::{Sample, answered, created_at, insert, notice, paid, pending, replace};
 
 /// A store in a database of its own, and a client that can tamper with it.
 pub struct Server {
     pub store: Arc<MongoStore>,
     pub database: Database,
+    lent: LentDatabase,
 }
 
 impl Server {
-    /// Connects. Returns `None` and prints a line if no server is configured.
+    /// Connects to an empty store. Returns `None` and prints a line if no server is configured.
     pub async fn connect() -> Option<Self> {
-        let Ok(uri) = std::env::var("QUITA_TEST_MONGODB_URI") else {
-            println!("skipped: QUITA_TEST_MONGODB_URI is not set");
-            return None;
-        };
-        let name = format!("quita_test_{}", Uuid::now_v7().simple());
-        let uri = with_database(&uri, &name);
-        let store = Arc::new(MongoStore::connect(&uri).await.unwrap());
-        let client = Client::with_uri_str(&uri).await.unwrap();
-        Some(Self { store, database: client.database(&name) })
+        Some(Self::of(LentDatabase::take(&server_uri()?).await).await)
     }
 
-    /// Runs a test, and drops the database whatever its outcome.
+    /// Connects to a store that no other test has used. Returns `None` and prints a line if no server is configured.
+    pub async fn connect_alone() -> Option<Self> {
+        Some(Self::of(LentDatabase::alone(&server_uri()?)).await)
+    }
+
+    async fn of(lent: LentDatabase) -> Self {
+        let store = Arc::new(MongoStore::connect(&lent.uri).await.unwrap());
+        let database = Client::with_uri_str(&lent.uri).await.unwrap().database(&lent.name);
+        Self { store, database, lent }
+    }
+
+    /// Runs a test, and gives the database back whatever its outcome.
     pub async fn run<F: Future<Output = ()> + Send + 'static>(
         self,
         test: impl FnOnce(Arc<MongoStore>, Database) -> F,
     ) {
         let result = tokio::spawn(test(self.store, self.database.clone())).await;
-        self.database.drop().await.unwrap();
+        self.lent.give_back().await.unwrap();
         if let Err(failed) = result {
             std::panic::resume_unwind(failed.into_panic());
         }
     }
 }
 
-/// Returns the URI with this database instead of its own.
-pub fn with_database(uri: &str, name: &str) -> String {
-    let (scheme, rest) = uri.split_once("://").expect("QUITA_TEST_MONGODB_URI is a URI");
-    let (rest, options) = rest.split_once('?').unwrap_or((rest, ""));
-    let hosts = rest.split_once('/').map_or(rest, |(hosts, _)| hosts);
-    format!("{scheme}://{hosts}/{name}?{options}")
+/// Returns the URI of the server for tests. `None`, and a line that says so, if there is none.
+pub fn server_uri() -> Option<String> {
+    let uri = std::env::var("QUITA_TEST_MONGODB_URI").ok();
+    if uri.is_none() {
+        println!("skipped: QUITA_TEST_MONGODB_URI is not set");
+    }
+    uri
 }
 
 macro_rules! run {
@@ -96,7 +102,7 @@ async fn a_server_that_is_not_there_is_named_without_its_password() {
 /// The oplog repeats everything after a new field, so the order of fields matters.
 #[tokio::test]
 async fn the_oplog_holds_of_a_change_what_differs() {
-    let Some(server) = Server::connect().await else { return };
+    let Some(server) = Server::connect_alone().await else { return };
     server
         .run(|store, database| async move {
             let opened = created_at(1);
@@ -171,7 +177,7 @@ async fn sessions_and_nodes_bear_the_dates_that_expire_them() {
 #[tokio::test]
 async fn what_several_nodes_append_at_once_is_one_chain() {
     let Some(server) = Server::connect().await else { return };
-    let uri = with_database(&std::env::var("QUITA_TEST_MONGODB_URI").unwrap(), server.database.name());
+    let uri = server.lent.uri.clone();
     server
         .run(|store, _| async move {
             let mut nodes = vec![store];

@@ -13,12 +13,13 @@ use quita_ports::{Backlog, ExceptionStore, InboxStore, PaymentStore, Store, Stor
 use uuid::Uuid;
 
 use crate::exceptions::exception;
-use crate::mongo::with_database;
+use crate::mongo::server_uri;
 use quita_store_contract::fail_point::{
     BAD_VALUE, EXCEEDED_TIME_LIMIT, FailPoint, INTERRUPTED_AT_SHUTDOWN, MAX_TIME_EXPIRED,
     NOT_WRITABLE_PRIMARY, PRIMARY_STEPPED_DOWN, SHUTDOWN_IN_PROGRESS, UNKNOWN_ERROR, WRITE_CONCERN_FAILED,
     delay, hang_up, no_majority, refuse,
 };
+use quita_store_contract::lent_database::LentDatabase;
 use quita_store_contract::samples::{created_at, insert, notice, pending, replace};
 
 /// A store whose commands can be made to fail, and another one without faults.
@@ -33,13 +34,9 @@ pub struct World {
 impl World {
     /// Opens both stores. Returns `None` and prints a line if no server is configured, or it has no fail points.
     pub async fn open() -> Option<Self> {
-        let Ok(server) = std::env::var("QUITA_TEST_MONGODB_URI") else {
-            println!("skipped: QUITA_TEST_MONGODB_URI is not set");
-            return None;
-        };
+        let server = server_uri()?;
         let point = FailPoint::take_turn(&server).await?;
-        let name = format!("quita_test_{}", Uuid::now_v7().simple());
-        let uri = with_database(&server, &name);
+        let LentDatabase { uri, name, .. } = LentDatabase::alone(&server);
         let witness = MongoStore::connect(&uri).await.unwrap();
         // A server that refuses with a shutdown error does not report its return, so the heartbeat is frequent.
         let marked = format!("{}&heartbeatFrequencyMS=500", point.mark(&uri));

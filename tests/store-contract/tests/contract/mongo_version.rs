@@ -10,13 +10,13 @@ use quita_ports::{
     AccessStore, InboxStore, NumberStore, OperatorStore, PaymentStore, Store, StoreError, WriteError,
 };
 use quita_stored_form::VERSION;
-use uuid::Uuid;
 
 use crate::access::key;
-use crate::mongo::{Server, with_database};
+use crate::mongo::{Server, server_uri};
 use crate::numbers::range;
 use crate::operator::node;
 use quita_store_contract::fail_point::{FailPoint, delay};
+use quita_store_contract::lent_database::{LentDatabase, with_database};
 use quita_store_contract::samples::{created_at, insert, notice, pending, replace};
 
 #[tokio::test]
@@ -38,12 +38,8 @@ pub async fn connect_again(database: &Database) -> Result<MongoStore, StoreError
 
 #[tokio::test]
 async fn a_store_that_is_there_is_connected_to_and_none_is_made() {
-    let Ok(server) = std::env::var("QUITA_TEST_MONGODB_URI") else {
-        println!("skipped: QUITA_TEST_MONGODB_URI is not set");
-        return;
-    };
-    let name = format!("quita_test_{}", Uuid::now_v7().simple());
-    let uri = with_database(&server, &name);
+    let Some(server) = server_uri() else { return };
+    let LentDatabase { uri, name, .. } = LentDatabase::alone(&server);
     let database = Client::with_uri_str(&uri).await.unwrap().database(&name);
     assert!(MongoStore::connect_existing(&uri).await.unwrap().is_none());
     assert_eq!(database.list_collection_names().await.unwrap(), [""; 0]);
@@ -141,14 +137,10 @@ async fn a_node_that_wakes_up_after_an_upgrade_writes_nothing_more() {
 
 #[tokio::test]
 async fn a_node_that_is_overtaken_while_it_starts_on_a_new_database_starts_too() {
-    let Ok(server) = std::env::var("QUITA_TEST_MONGODB_URI") else {
-        println!("skipped: QUITA_TEST_MONGODB_URI is not set");
-        return;
-    };
+    let Some(server) = server_uri() else { return };
     let Some(point) = FailPoint::take_turn(&server).await else { return };
     for held_up in ["listCollections", "insert", "find"] {
-        let name = format!("quita_test_{}", Uuid::now_v7().simple());
-        let uri = with_database(&server, &name);
+        let LentDatabase { uri, name, .. } = LentDatabase::alone(&server);
         let before = point.fail(1, &[held_up], &delay(Duration::from_secs(1))).await;
         let marked = point.mark(&uri);
         let slow = tokio::spawn(async move { MongoStore::connect(&marked).await.map(drop) });
