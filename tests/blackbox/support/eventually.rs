@@ -5,21 +5,23 @@ use std::time::{Duration, Instant};
 /// Longest wait of a test for what should take a moment. A busy machine with two cores is slow, not wrong.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-const STEP: Duration = Duration::from_millis(10);
+/// Shortest and longest pause between two questions.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(250));
 
-/// Asks until there is an answer.
+/// Asks until there is an answer, the less often the longer it takes: each question takes time from what it waits for.
 ///
 /// # Panics
 /// When there is none in time; `what` says what was waited for.
 #[track_caller]
 pub(crate) fn eventually<T>(within: Duration, what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let end = Instant::now() + within;
+    let begun = Instant::now();
     loop {
         if let Some(answer) = ask() {
             return answer;
         }
-        assert!(Instant::now() < end, "waited {within:?} in vain: {what}");
-        pause(STEP);
+        let waited = begun.elapsed();
+        assert!(waited < within, "waited {within:?} in vain: {what}");
+        pause((waited / 10).clamp(PAUSES.0, PAUSES.1));
     }
 }
 
