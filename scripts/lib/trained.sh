@@ -16,15 +16,19 @@ describe_training() {
 # Where `build_trained` puts a program.
 trained_program() { printf '%s/%s/dist/%s\n' "$target" "$(trained_triple)" "$1"; }
 
-# cargo build --profile dist, with one more flag for the compiler, and these arguments.
+# cargo build --profile dist, with these arguments. With --target, compilers' plug-ins and build scripts are built without
+# the compiler's flags.
+build_dist() {
+    CARGO_TARGET_DIR=$target "${CARGO:-cargo}" build --locked --profile dist --target "$(trained_triple)" "$@"
+}
+
+# The same, with one more flag for the compiler.
 build_with_flag() {
     local flag=$1 flags=${CARGO_ENCODED_RUSTFLAGS-${RUSTFLAGS:-}}
     shift
     # Cargo reads either variable. In the first one, blanks do not separate.
     [[ -n ${CARGO_ENCODED_RUSTFLAGS+set} ]] || flags=${flags// /$'\x1f'}
-    # With --target, compilers' plug-ins and build scripts are built without the flag.
-    CARGO_ENCODED_RUSTFLAGS=${flags:+$flags$'\x1f'}$flag CARGO_TARGET_DIR=$target \
-        "${CARGO:-cargo}" build --locked --profile dist --target "$(trained_triple)" "$@"
+    CARGO_ENCODED_RUSTFLAGS=${flags:+$flags$'\x1f'}$flag build_dist "$@"
 }
 
 # True if the counts are of this compiler and these crates; otherwise says what is different.
@@ -41,7 +45,7 @@ build_trained() {
     local counts
     # Another compiler or target can't read them, or finds no name in them.
     if ! training_fits && ! head -n 2 "$trained_with" | cmp -s - <(describe_training | head -n 2); then
-        CARGO_TARGET_DIR=$target "${CARGO:-cargo}" build --locked --profile dist --target "$(trained_triple)" "$@"
+        build_dist "$@"
         return
     fi
     # The name changes with the content, as Cargo builds again for another flag, and not for another file.
