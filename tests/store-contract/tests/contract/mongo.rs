@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bson::{Document, doc};
 use futures_util::TryStreamExt;
-use mongodb::{Client, Database};
+use mongodb::{Client, Database, IndexModel};
 use quita_domain::audit::chain::{ChainHead, EntryPart, ErasedParts};
 use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
 use quita_domain::card::{CardFingerprint, CardNumber};
@@ -90,6 +90,37 @@ macro_rules! run {
     };
 }
 crate::for_each_case!(run);
+
+/// The tests themselves rely on it.
+#[test]
+fn a_store_that_a_test_has_used_is_empty_for_the_next_and_has_its_own_indexes() {
+    let used = async || {
+        let Server { store, database, lent } = Server::connect().await?;
+        let payments = database.collection::<Document>("payments");
+        let found = payments.count_documents(doc! {}).await.unwrap();
+        let indexes = payments.list_index_names().await.unwrap();
+        assert_eq!(store.commit(&[insert(&created_at(1))]).await, [Ok(())]);
+        Some((lent, payments, found, indexes))
+    };
+    // Each has a runtime of its own, with which its connections end: until then the database is not lent again.
+    let runtime = || tokio::runtime::Runtime::new().unwrap();
+    let in_turn = |changes: bool| {
+        runtime().block_on(async {
+            let (lent, payments, found, indexes) = used().await?;
+            if changes {
+                let another = IndexModel::builder().keys(doc! { "left": 1 }).build();
+                payments.create_index(another).await.unwrap();
+            }
+            lent.give_back().await.unwrap();
+            Some((found, indexes))
+        })
+    };
+    let Some(first) = in_turn(false) else { return };
+    assert_eq!(first.0, 0);
+    for changes in [true, false, false] {
+        assert_eq!(in_turn(changes), Some(first.clone()));
+    }
+}
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_named_without_its_password() {
