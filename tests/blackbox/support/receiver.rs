@@ -121,7 +121,7 @@ impl TestReceiver {
     }
 
     /// Waits until one payment was reported to have this status, and gives the statuses that were reported, in order.
-    /// What was reported again under the same id, which is allowed, stands once; so do events of one status in a row, as
+    /// An event that was sent again under its id, which is allowed, stands once; so do events of one status in a row, as
     /// after a refund of a part.
     #[track_caller]
     pub(crate) fn wait_for_told(&self, id: &str, status: &str, within: Duration) -> Vec<String> {

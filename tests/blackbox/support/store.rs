@@ -1,4 +1,4 @@
-//! A store for one test, gone when the test is over.
+//! A store for one test, gone or given back when the test is over.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -23,12 +23,12 @@ const STORED_FORM: &str = "stored_form";
 /// Longest time that connections outlive the processes that had them.
 const LEFT_WITHIN: Duration = Duration::from_secs(2);
 
-/// A database that one test has at a time. Drops it if the test does not give it back.
+/// Database that one test has at a time. If it is not given back, the next test gets one that is made anew.
 pub struct LentDatabase {
     /// Connection string of the store in it.
     pub uri: String,
     pub name: String,
-    /// What it was lent from, unless it is made for this test alone.
+    /// Place that it was lent from. None if it is for this test alone.
     place: Option<Place>,
 }
 

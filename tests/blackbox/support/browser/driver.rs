@@ -49,6 +49,7 @@ impl Driver {
         let options = json!({
             "binary": chromium,
             "args": [
+                // The shell has no language of its own, and pages are shown in the browser's.
                 "--headless", "--accept-lang=en-US,en", "--window-size=1280,900", "--no-sandbox",
                 // A process for graphics that nobody sees takes a sixth of a browser's processor time.
                 "--disable-gpu", "--in-process-gpu", "--disable-dev-shm-usage", "--disable-background-networking",

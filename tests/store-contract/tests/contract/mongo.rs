@@ -133,6 +133,7 @@ async fn a_server_that_is_not_there_is_named_without_its_password() {
 /// The oplog repeats everything after a new field, so the order of fields matters.
 #[tokio::test]
 async fn the_oplog_holds_of_a_change_what_differs() {
+    // The oplog still has what earlier tests wrote to a lent database.
     let Some(server) = Server::connect_alone().await else { return };
     server
         .run(|store, database| async move {
