@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use super::app::TestApp;
 use super::fail_point::FailPoint;
 use super::proxy::Proxy;
-use super::store::TestStore;
+use super::store::{TestStore, is_mongodb};
 
 /// Settings with which a service is started. Each that is not given has a default that is quick to test.
 pub(crate) struct TestAppBuilder {
     pub(crate) options: BTreeMap<String, String>,
     pub(crate) environment: Vec<(String, String)>,
     pub(crate) store: Option<TestStore>,
-    pub(crate) makes_store: bool,
     pub(crate) expects_errors: bool,
     pub(crate) expects_store_away: bool,
     pub(crate) open_files: Option<u32>,
@@ -32,7 +31,6 @@ impl TestAppBuilder {
             options,
             environment: Vec::new(),
             store: None,
-            makes_store: false,
             expects_errors: false,
             expects_store_away: false,
             open_files: None,
@@ -65,7 +63,7 @@ impl TestAppBuilder {
 
     /// Uses a store that it makes itself, where another would be an empty one that may be there already.
     pub(crate) fn makes_store(mut self) -> Self {
-        self.makes_store = true;
+        self.store = is_mongodb().then(TestStore::alone);
         self
     }
 
@@ -102,8 +100,7 @@ impl TestAppBuilder {
     /// Starts the service and waits until it is ready.
     pub(crate) fn start(mut self) -> TestApp {
         let directory = tempfile::Builder::new().prefix("quita-test-").tempdir().unwrap();
-        let make = if self.makes_store { TestStore::missing } else { TestStore::new };
-        let store = self.store.take().unwrap_or_else(|| make(directory.path()));
+        let store = self.store.take().unwrap_or_else(|| TestStore::new(directory.path()));
         TestApp::start(self, directory, store)
     }
 }

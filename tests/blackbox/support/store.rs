@@ -48,7 +48,7 @@ pub(crate) struct TestStore {
 }
 
 /// A database that is given back when it is dropped.
-struct Database(Option<LentDatabase>);
+struct Database(LentDatabase);
 
 impl TestStore {
     /// An empty one: a file in `directory`, or a database on the server, in which an empty store may be already.
@@ -68,14 +68,14 @@ impl TestStore {
     /// One that somebody else made.
     pub(crate) fn existing(url: &str) -> Self {
         let in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
-        let database = in_use.iter().filter_map(Weak::upgrade).find(|database| database.lent().uri == url);
+        let database = in_use.iter().filter_map(Weak::upgrade).find(|database| database.0.uri == url);
         Self { url: url.to_owned(), database }
     }
 
     /// An empty database on the server, reached by way of another host and port.
     pub(crate) fn by_way_of(address: &str) -> Self {
         let mut store = Self::alone();
-        let name = &store.database.as_ref().unwrap().lent().name;
+        let name = &store.database.as_ref().unwrap().0.name;
         store.url = format!("mongodb://{address}/{name}?directConnection=true&serverSelectionTimeoutMS=1000");
         store
     }
@@ -91,7 +91,7 @@ impl TestStore {
     /// Every document of a MongoDB database as its bytes, by collection. Empty with SQLite.
     pub(crate) fn documents(&self) -> Vec<(String, Vec<u8>)> {
         let Some(database) = &self.database else { return Vec::new() };
-        let LentDatabase { uri, name, .. } = database.lent();
+        let LentDatabase { uri, name, .. } = &database.0;
         block_on(async {
             let database = mongodb::Client::with_uri_str(uri).await.unwrap().database(name);
             let mut documents = Vec::new();
@@ -111,7 +111,7 @@ impl TestStore {
         match &self.database {
             None => Path::new(self.url.trim_start_matches("sqlite:")).exists(),
             Some(database) => block_on(async {
-                let LentDatabase { uri, name, .. } = database.lent();
+                let LentDatabase { uri, name, .. } = &database.0;
                 let database = mongodb::Client::with_uri_str(uri).await.unwrap().database(name);
                 !database.list_collection_names().await.unwrap().is_empty()
             }),
@@ -123,30 +123,23 @@ impl TestStore {
         Self { url: format!("sqlite:{}", path.display()), database: None }
     }
 
-    fn alone() -> Self {
+    /// A database on the server that nobody has made yet.
+    pub(crate) fn alone() -> Self {
         Self::of(LentDatabase::alone(&mongodb_uri()))
     }
 
     fn of(lent: LentDatabase) -> Self {
         let url = lent.uri.clone();
-        let database = Arc::new(Database(Some(lent)));
+        let database = Arc::new(Database(lent));
         IN_USE.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::downgrade(&database));
         Self { url, database: Some(database) }
     }
 }
 
-impl Database {
-    const fn lent(&self) -> &LentDatabase {
-        self.0.as_ref().expect("it is given back when it is dropped")
-    }
-}
-
 impl Drop for Database {
     fn drop(&mut self) {
-        let Some(lent) = self.0.take() else { return };
-        let name = lent.name.clone();
-        if let Err(error) = block_on(lent.give_back()) {
-            eprintln!("the database {name} stays behind: {error}");
+        if let Err(error) = block_on(self.0.give_back()) {
+            eprintln!("the database {} stays behind: {error}", self.0.name);
         }
     }
 }

@@ -90,14 +90,15 @@ impl LentDatabase {
     ///
     /// # Errors
     /// If the server does not answer.
-    pub async fn give_back(self) -> Result<()> {
-        let Some(mut place) = self.place else {
+    pub async fn give_back(&self) -> Result<()> {
+        let Some(Place { file, shape }) = &self.place else {
             return Client::with_uri_str(&self.uri).await?.database(&self.name).drop().await;
         };
-        let mut shape = Vec::new();
-        place.shape.to_writer(&mut shape).unwrap();
-        place.file.rewind().unwrap();
-        place.file.write_all(&shape).unwrap();
+        let mut bytes = Vec::new();
+        shape.to_writer(&mut bytes).unwrap();
+        let mut file = file;
+        file.rewind().unwrap();
+        file.write_all(&bytes).unwrap();
         Ok(())
     }
 }

@@ -94,19 +94,14 @@ crate::for_each_case!(run);
 /// The tests themselves rely on it.
 #[test]
 fn a_store_that_a_test_has_used_is_empty_for_the_next_and_has_its_own_indexes() {
-    let used = async || {
-        let Server { store, database, lent } = Server::connect().await?;
-        let payments = database.collection::<Document>("payments");
-        let found = payments.count_documents(doc! {}).await.unwrap();
-        let indexes = payments.list_index_names().await.unwrap();
-        assert_eq!(store.commit(&[insert(&created_at(1))]).await, [Ok(())]);
-        Some((lent, payments, found, indexes))
-    };
     // Each has a runtime of its own, with which its connections end: until then the database is not lent again.
-    let runtime = || tokio::runtime::Runtime::new().unwrap();
     let in_turn = |changes: bool| {
-        runtime().block_on(async {
-            let (lent, payments, found, indexes) = used().await?;
+        tokio::runtime::Runtime::new().unwrap().block_on(async {
+            let Server { store, database, lent } = Server::connect().await?;
+            let payments = database.collection::<Document>("payments");
+            let found = payments.count_documents(doc! {}).await.unwrap();
+            let indexes = payments.list_index_names().await.unwrap();
+            assert_eq!(store.commit(&[insert(&created_at(1))]).await, [Ok(())]);
             if changes {
                 let another = IndexModel::builder().keys(doc! { "left": 1 }).build();
                 payments.create_index(another).await.unwrap();
