@@ -379,8 +379,9 @@ fn an_outage_brings_no_notice_nearer_to_being_an_exception() {
 
 #[test]
 fn money_that_came_after_the_expiry_and_whose_notice_was_lost_is_found_within_days() {
-    let world = World::new().with_limits(|limits| {
+    let world = World::new().for_hours().with_limits(|limits| {
         // Days go by here: what looks often would take the test's time.
+        limits.directives_interval = std::time::Duration::from_secs(600);
         limits.supervision_interval = std::time::Duration::from_secs(300);
         limits.timer_interval = std::time::Duration::from_secs(60);
         limits.webhooks.interval = limits.timer_interval;

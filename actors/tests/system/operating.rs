@@ -393,7 +393,7 @@ fn an_operation_that_stays_unclear_is_ended_by_a_person_and_the_merchant_hears_o
 
 #[test]
 fn a_charge_that_nobody_answers_for_is_ended_by_a_person_and_what_comes_late_is_given_back() {
-    let world = World::new();
+    let world = World::new().for_hours();
     world.live(async {
         let node = world.node();
         world.bank.next([Answer::Nonsense]);

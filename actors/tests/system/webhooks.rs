@@ -259,10 +259,7 @@ fn the_outcome_of_a_delivery_waits_for_a_store_that_is_away_for_a_moment() {
 
 #[test]
 fn the_schedule_survives_a_restart_in_its_middle() {
-    let world = World::new().for_hours().with_limits(|limits| {
-        limits.timer_interval = Duration::from_secs(2);
-        limits.webhooks.interval = Duration::from_secs(2);
-    });
+    let world = World::new().for_hours();
     world.bank.next([Answer::Pays]);
     world.receivers.usually(SHOP, Reply::Status(500));
     world.live(async {

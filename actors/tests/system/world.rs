@@ -143,11 +143,11 @@ impl World {
         self.with_limits(|limits| {
             limits.supervision_interval = Duration::from_secs(60);
             limits.idle_after = Duration::from_secs(30);
-            limits.timer_interval = Duration::from_secs(1);
+            limits.timer_interval = Duration::from_secs(2);
             limits.backlog_interval = Duration::from_secs(60);
             limits.directives_interval = Duration::from_secs(60);
             limits.node_interval = Duration::from_secs(30);
-            limits.webhooks.interval = Duration::from_secs(1);
+            limits.webhooks.interval = limits.timer_interval;
         })
     }
 
