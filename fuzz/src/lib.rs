@@ -5,6 +5,7 @@ pub mod bodies;
 pub mod commands;
 pub mod laws;
 pub mod samples;
+pub mod stored;
 
 use std::borrow::Cow;
 

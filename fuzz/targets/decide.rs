@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use quita_domain::delivery::Confirmation;
 use quita_domain::payment::{Command, Context, Payment};
 use quita_fuzz::samples::{Choice, opened};
-use quita_fuzz::{commands, laws, split};
+use quita_fuzz::{commands, laws, split, stored};
 
 /// Maximum number of commands; more would only make the findings longer.
 const MOST_COMMANDS: u8 = 40;
@@ -44,8 +44,7 @@ fn run(choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
             payment = next;
         }
     }
-    let stored = serde_json::to_string(&payment).expect("a payment has a text");
-    assert_eq!(serde_json::from_str::<Payment>(&stored).ok(), Some(payment));
+    assert_eq!(stored::read(&stored::written(&payment)).ok(), Some(payment));
     Ok(())
 }
 

@@ -7,12 +7,12 @@ use quita_domain::payment::Payment;
 use quita_domain::record::PaymentRecord;
 use quita_domain::webhook;
 use quita_fuzz::samples::{Choice, opened};
-use quita_fuzz::{bodies, commands, laws, split};
+use quita_fuzz::{bodies, commands, laws, split, stored, text};
 
 fuzz_target!(|data: &[u8]| {
     let (choice, rest) = split(data);
     if choice == b'{' {
-        if let Ok(payment) = serde_json::from_slice(data) {
+        if let Ok(payment) = stored::read(&text(data)) {
             let _ended: Result<()> = check(payment, Choice::from_byte(choice), &mut Unstructured::new(rest));
         }
     } else {
@@ -28,17 +28,16 @@ fn bent(choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
         let context = commands::context(input, choice, &payment, &command, 100 + 2 * u128::from(number))?;
         payment = laws::step(&payment, command, &context);
     }
-    let mut document = serde_json::to_value(&payment).expect("a payment has a form");
+    let mut document = stored::written(&payment).parse().expect("it is JSON");
     bodies::bend(&mut document, input)?;
-    match serde_json::from_value(document) {
+    match stored::read(&document.to_string()) {
         Ok(payment) => check(payment, choice, input),
         Err(_) => Ok(()),
     }
 }
 
 fn check(payment: Payment, choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
-    let stored = serde_json::to_string(&payment).expect("what was read is written");
-    let again: Payment = serde_json::from_str(&stored).expect("what was written is read");
+    let again = stored::read(&stored::written(&payment)).expect("what was written is read");
     assert_eq!(again, payment);
     serde_json::to_string(&PaymentRecord::now(&payment, "https://pay.example.com")).expect("it is shown");
     for event in &payment.history {
