@@ -5,6 +5,7 @@
 //! in process; a server puts it behind HTTP with mutual TLS.
 
 pub mod api_pix;
+#[cfg(feature = "server")]
 pub mod certificates;
 mod chance;
 pub mod cielo;
@@ -12,6 +13,7 @@ pub mod faults;
 mod oauth;
 pub mod pagarme;
 mod query;
+#[cfg(feature = "server")]
 pub mod server;
 pub mod sicoob;
 
