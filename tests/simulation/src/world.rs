@@ -208,6 +208,11 @@ impl World {
         self.violations.lock().unwrap().clone()
     }
 
+    /// Returns the payment of a request that reaches a bank. While it was on the way, the store may have forgotten it.
+    pub(crate) fn payment_sent(&self, id: TransactionId) -> Option<Arc<Payment>> {
+        self.store.payment(id).or_else(|| self.installation.forgotten(id))
+    }
+
     pub(crate) fn fresh_id(&self) -> Uuid {
         Uuid::from_u128(0xf_0000_0000 + u128::from(self.ids.fetch_add(1, Ordering::Relaxed)))
     }

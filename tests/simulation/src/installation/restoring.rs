@@ -4,7 +4,7 @@
 //! ids. Nothing counts as paid that no bank has, and no more counts as refunded than went back. Reports about what was
 //! forgotten are shown to an operator.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use quita_domain::delivery::webhook_id;
@@ -36,6 +36,8 @@ pub(crate) struct Amnesia {
     requests: Vec<Request>,
     /// Payments that were forgotten once, or returned to an earlier state.
     set_back: BTreeSet<TransactionId>,
+    /// Payments that were forgotten once. Their charges may be on the way.
+    forgotten: BTreeMap<TransactionId, Arc<Payment>>,
     was_restored: bool,
     /// Acquirers that were once removed from the configuration.
     gone: BTreeSet<AcquirerName>,
@@ -52,6 +54,14 @@ impl Installation {
     /// Returns true if the store ever forgot this payment, or part of it.
     pub(crate) fn was_set_back(&self, id: TransactionId) -> bool {
         self.plan.is_restored && self.amnesia.lock().unwrap().set_back.contains(&id)
+    }
+
+    /// Returns a payment that the store once forgot, as it was then.
+    pub(crate) fn forgotten(&self, id: TransactionId) -> Option<Arc<Payment>> {
+        if !self.plan.is_restored {
+            return None;
+        }
+        self.amnesia.lock().unwrap().forgotten.get(&id).cloned()
     }
 
     /// Returns true if the store ever forgot anything.
@@ -139,7 +149,10 @@ fn restore(world: &Arc<World>) {
         let happening = match payments.get(id) {
             Some(known) if known.revision == payment.revision => continue,
             Some(_) => Happening::PaymentSetBack,
-            None => Happening::PaymentForgotten,
+            None => {
+                amnesia.forgotten.insert(*id, Arc::clone(payment));
+                Happening::PaymentForgotten
+            }
         };
         world.installation.count(happening);
         amnesia.set_back.insert(*id);

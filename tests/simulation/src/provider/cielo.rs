@@ -285,7 +285,7 @@ impl Till for CieloTill {
         let Ok(body) = serde_json::from_slice::<Value>(&request.body) else { return };
         let Some(order) = body.get("MerchantOrderId").and_then(Value::as_str) else { return };
         let Some(id) = read_order(order) else { return };
-        let Some(payment) = world.store.payment(id).filter(|_| !self.asked.contains_key(&id)) else { return };
+        let Some(payment) = world.payment_sent(id).filter(|_| !self.asked.contains_key(&id)) else { return };
         let expires_at = match &payment.order.terms {
             Terms::Pix { expires_in_s } => world.clock.now().plus_ms(expires_in_s * 1_000),
             Terms::DuePix(due) | Terms::Boleto(due) => Timestamp::end_of_sao_paulo_day(due.moved_due_date()),

@@ -178,7 +178,7 @@ impl Till for PagarmeTill {
 
     fn prepare(&mut self, world: &World, request: &Request) {
         let Some((id, _)) = ordered(request) else { return };
-        let Some(payment) = world.store.payment(id).filter(|_| !self.asked.contains_key(&id)) else { return };
+        let Some(payment) = world.payment_sent(id).filter(|_| !self.asked.contains_key(&id)) else { return };
         let expires_at = match &payment.order.terms {
             Terms::Pix { expires_in_s } => world.clock.now().plus_ms(expires_in_s * 1_000),
             Terms::DuePix(due) | Terms::Boleto(due) => Timestamp::end_of_sao_paulo_day(due.moved_due_date()),

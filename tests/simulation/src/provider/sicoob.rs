@@ -217,7 +217,7 @@ impl Till for SicoobTill {
         if is_free {
             self.numbers.entry(id).or_default().insert(number);
         }
-        let Some(payment) = world.store.payment(id).filter(|_| !self.asked.contains_key(&id)) else { return };
+        let Some(payment) = world.payment_sent(id).filter(|_| !self.asked.contains_key(&id)) else { return };
         let Terms::Boleto(due) = &payment.order.terms else { return };
         let expires_at = Timestamp::end_of_sao_paulo_day(due.moved_due_date());
         self.asked.insert(id, (payment.order.amount, expires_at));
