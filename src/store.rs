@@ -14,6 +14,9 @@ use quita_config::Environment;
 use quita_config::store_url::StoreUrl;
 
 pub(crate) use probe::{PROBE, probe};
+// For scripts/upgrade, whose newer version is a program of the tests.
+#[doc(hidden)]
+pub use quita_stored_form::form::learn_made_up_form;
 
 /// Purpose for which a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -119,7 +119,6 @@ struct Options {
     #[arg(long)]
     seed: Option<u64>,
     /// Nodes of two versions work on one store, which is then upgraded, after so many kills of the upgrade
-    #[cfg(feature = "made-up-form")]
     #[arg(long, value_name = "KILLS")]
     upgrade: Option<u64>,
     /// Makes a mistake on purpose: then the run has to fail
@@ -143,10 +142,7 @@ fn main() -> ExitCode {
         quota,
         on_mongodb: options.store == StoreKind::Mongodb,
         plant: options.plant,
-        #[cfg(feature = "made-up-form")]
         upgrade_kills: options.upgrade,
-        #[cfg(not(feature = "made-up-form"))]
-        upgrade_kills: None,
     };
     println!("quita-chaos: {:?}, seed {seed}, {} rounds of {quota:?}", options.store, options.rounds);
     // A single thread, because a child is tied to the thread that started it.

@@ -4,7 +4,7 @@
 //! MongoDB, one of the older nodes is suspended instead, so that it wakes up after the upgrade. The upgrade is killed,
 //! and continues where it stopped. As in every round, the clients' answers are compared with the store.
 //!
-//! The newer version is this build, which knows a made-up form. The older one is the same program without this form.
+//! The newer version is the same program as the older one, but told of a made-up form.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -34,7 +34,7 @@ const REFUSED_WITHIN: Duration = Duration::from_secs(3);
 pub(crate) enum Version {
     /// Knows only the first form.
     Older,
-    /// Knows every form of this build.
+    /// Knows a made-up form as well.
     Newer,
 }
 
@@ -43,8 +43,8 @@ impl Version {
     pub(crate) fn of(self, program: &Path) -> Command {
         let mut command = tied(program);
         match self {
-            Self::Older => command.env("MADE_UP_FORM", "unknown"),
-            Self::Newer => command.env_remove("MADE_UP_FORM"),
+            Self::Older => command.env_remove("CHAOS_MADE_UP_FORM"),
+            Self::Newer => command.env("CHAOS_MADE_UP_FORM", "known"),
         };
         command
     }

@@ -151,7 +151,7 @@ impl World {
                 store: uri,
                 public_url: "http://quita.example".into(),
                 plant,
-                version: if upgrade_kills.is_some() { Version::Older } else { Version::Newer },
+                version: Version::Older,
             };
             nodes.push(Node::new(plan, Link::open(bank_address).await?, store).await?);
         }

@@ -4,10 +4,6 @@
 //! file, so an unintended change of the form fails here. The kept data is read, and must be the same when written
 //! again, so a program that no longer reads a form fails too. A released form never changes: a new one gets its own
 //! files, which `scripts/golden --form` writes.
-#![cfg_attr(
-    feature = "made-up-form",
-    allow(dead_code, unused_imports, reason = "the made-up form has no files")
-)]
 
 pub mod everything;
 mod render;
@@ -109,7 +105,6 @@ async fn fill(path: &std::path::Path) {
     everything::put_into(Arc::new(store)).await;
 }
 
-#[cfg(not(feature = "made-up-form"))]
 #[tokio::test]
 async fn the_embedded_store_writes_the_form_that_is_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -160,7 +155,6 @@ async fn documents_of(database: &mongodb::Database) -> Document {
     all
 }
 
-#[cfg(not(feature = "made-up-form"))]
 #[tokio::test]
 async fn mongodb_gets_the_form_that_is_kept() {
     let Some(server) = Server::connect().await else { return };

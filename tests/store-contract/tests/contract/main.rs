@@ -40,7 +40,6 @@ mod people;
 mod pix;
 mod reconciliation;
 mod secret_keys;
-#[cfg(feature = "made-up-form")]
 mod upgrade;
 mod waiting;
 

@@ -1,7 +1,8 @@
 //! `quita serve` with acquirers over HTTP, and a clock that may be ahead.
 //!
-//! Any other command is passed to `quita`. Three environment variables configure it: `CHAOS_BANK`, the address of the
-//! bank; `CHAOS_AHEAD_MS`, the offset of its clock; and `CHAOS_PLANT`, a mistake to make on purpose.
+//! Any other command is passed to `quita`. Four environment variables configure it: `CHAOS_BANK`, the address of the
+//! bank; `CHAOS_AHEAD_MS`, the offset of its clock; `CHAOS_PLANT`, a mistake to make on purpose; and, for any command,
+//! `CHAOS_MADE_UP_FORM`: if it is set, this is the next version of the program, with a second stored form.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -33,6 +34,9 @@ use quita_ports::{AcquirerFactory, Clock};
 use adapter::BankFactory;
 
 fn main() -> ExitCode {
+    if take("CHAOS_MADE_UP_FORM").is_some() {
+        quita::store::learn_made_up_form();
+    }
     let mut arguments = std::env::args();
     if arguments.nth(1).as_deref() != Some("serve") {
         return quita::cli::main();
