@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bson::{Document, RawDocument, doc};
 use quita_domain::payment::Payment;
 use quita_embedded::EmbeddedStore;
-use quita_ports::{InboxStore, OperatorStore, PaymentStore, StoreError, StoreForm, UpgradeStore, WholeStore};
+use quita_ports::{InboxStore, OperatorStore, PaymentStore, StoreError, StoreForm, UpgradeStore};
 use quita_stored_form::form::learn_made_up_form;
 use rusqlite::Connection;
 
@@ -101,7 +101,7 @@ async fn an_embedded_store_is_upgraded_beside_its_service_and_goes_on_where_it_s
     assert_eq!(after[place], changed);
     after[place] = known;
     assert_eq!(after, before, "nothing else changed");
-    everything::check_is_in(Arc::new(service) as Arc<dyn WholeStore>).await;
+    everything::check_is_in(Arc::new(service)).await;
 }
 
 #[tokio::test]
@@ -185,7 +185,7 @@ async fn a_database_is_upgraded_beside_its_nodes_and_goes_on_where_it_stopped() 
             assert_eq!(after[place], changed);
             after[place] = known;
             assert_eq!(after, before, "nothing else changed");
-            everything::check_is_in(Arc::new(again) as Arc<dyn WholeStore>).await;
+            everything::check_is_in(Arc::new(again)).await;
         })
         .await;
 }
