@@ -20,7 +20,7 @@ pub const VERSION: i64 = 1;
 /// Number of the form that tests of upgrades use while there is no second one.
 const MADE_UP: i64 = 2;
 
-// Not a feature: it would build the whole program a second time, which nothing but two tests needs.
+// Not a feature of Cargo: scripts/upgrade would build the whole program a second time for it.
 static KNOWN: AtomicI64 = AtomicI64::new(VERSION);
 
 /// Returns the number of the newest form that this process reads and writes: [`VERSION`], but for tests of upgrades.
