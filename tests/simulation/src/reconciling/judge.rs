@@ -87,9 +87,10 @@ fn check_pix(world: &World, bank: &Party, received: &Received, lines: &[StoredLi
     let expected = expected_of_pix(world, bank, received, payment.as_ref());
     let is_right = match (is_listed, expected) {
         // A charge that its bank concluded without any money differs until the bank shows the money, and was reported
-        // as such.
+        // as such. So does a line whose bank had half a day for an answer, even if all nodes were down for most of it.
         (_, Some(LineVerdict::Matched)) if found == [Some(LineVerdict::Different)] => {
             received.id.is_some_and(|id| was_concluded_without_money(world, id))
+                || own.iter().any(|stored| was_given_up(world, stored))
         }
         (_, Some(expected)) => found == [Some(expected)],
         // It will be missed soon, or it is never missed.
@@ -110,6 +111,14 @@ fn check_pix(world: &World, bank: &Party, received: &Received, lines: &[StoredLi
 fn was_concluded_without_money(world: &World, id: TransactionId) -> bool {
     let told = format!("{id}:amount_mismatch:concluded");
     world.store.lock().exceptions.iter().any(|exception| exception.id.starts_with(&told))
+}
+
+/// Returns true if a difference was reported because the time for asking its bank was over.
+fn was_given_up(world: &World, stored: &StoredLine) -> bool {
+    let Some(told) = stored.exception(Timestamp::default()) else { return false };
+    let given_up_at = stored.imported_at.plus_ms(ASKED_FOR_MS);
+    let records = world.store.lock();
+    records.exceptions.iter().any(|known| known.id == told.id && known.reported_at >= given_up_at)
 }
 
 /// Returns the verdict that must be there, or `None` if none is certain.
