@@ -174,20 +174,32 @@ const WORLDS: u64 = 5_000;
 /// Worlds that caught a mistake which few worlds catch. A change of the code changes the worlds. If a witness no longer
 /// catches its mistake, all worlds are searched from the first on, and the world that does is printed to stand here.
 const WITNESSES: &[(Mistake, u64)] = &[
+    (Mistake::AcceptedIsDone, 15),
     (Mistake::AnyKeyIsOurs, 30),
     (Mistake::AskForNothing, 138),
     (Mistake::BelieveTheBanksClock, 820),
     (Mistake::BelieveTheRefusal, 39),
+    (Mistake::BelieveTheSender, 6),
     (Mistake::BindNoPix, 182),
+    (Mistake::ChargebacksAreOne, 65),
+    (Mistake::CountUsesInACopy, 6),
+    (Mistake::CutIsWhole, 49),
+    (Mistake::DropEarlyNotice, 8),
     (Mistake::DropHints, 1),
+    (Mistake::EraseTheOpen, 7),
     (Mistake::EraseUnguarded, 72),
     (Mistake::FinalIsReversible, 37),
+    (Mistake::FinishNoticeFirst, 5),
     (Mistake::ForgetDirectives, 13),
+    (Mistake::ForgetFailedNights, 138),
     (Mistake::ForgetSecondCharge, 170),
     (Mistake::ForgetTries, 15),
     (Mistake::ForgetWhatComesLater, 62),
+    (Mistake::GiveUsesBackTwice, 6),
     (Mistake::GoneIsDeclined, 9),
+    (Mistake::IgnoreFsync, 14),
     (Mistake::IgnoreReload, 12),
+    (Mistake::NewOperationId, 6),
     (Mistake::NotFoundAtOnce, 30),
     (Mistake::NumberAfterTheCall, 27),
     (Mistake::OperationNotFoundAtOnce, 142),
@@ -197,6 +209,7 @@ const WITNESSES: &[(Mistake, u64)] = &[
     (Mistake::StopForgetsConfirmed, 30),
     (Mistake::TakeHintsFirst, 69),
     (Mistake::TakeNoUses, 6),
+    (Mistake::UnknownOperationIsResent, 36),
 ];
 
 /// Makes every mistake whose name contains this text, in worlds of its own. Returns true if each was caught.
