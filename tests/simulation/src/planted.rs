@@ -171,8 +171,9 @@ mistakes! {
 /// Number of worlds within which a mistake must be caught.
 const WORLDS: u64 = 5_000;
 
-/// Worlds that caught a mistake which few worlds catch. A change of the code changes the worlds. If a witness no longer
-/// catches its mistake, all worlds are searched from the first on, and the world that does is printed to stand here.
+/// Worlds that caught a mistake which the first worlds do not catch. A change of the code changes the worlds. If a witness
+/// no longer catches its mistake, all worlds are searched from the first on, and the world that does is printed to stand
+/// here.
 const WITNESSES: &[(Mistake, u64)] = &[
     (Mistake::AcceptedIsDone, 15),
     (Mistake::AnyKeyIsOurs, 30),

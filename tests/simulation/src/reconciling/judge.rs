@@ -90,7 +90,7 @@ fn check_pix(world: &World, bank: &Party, received: &Received, lines: &[StoredLi
         // as such. So does a line whose bank had half a day for an answer, even if all nodes were down for most of it.
         (_, Some(LineVerdict::Matched)) if found == [Some(LineVerdict::Different)] => {
             received.id.is_some_and(|id| was_concluded_without_money(world, id))
-                || own.iter().any(|stored| was_given_up(world, stored))
+                || payment.as_ref().is_some_and(|payment| was_given_up(world, own[0], payment))
         }
         (_, Some(expected)) => found == [Some(expected)],
         // It will be missed soon, or it is never missed.
@@ -113,12 +113,16 @@ fn was_concluded_without_money(world: &World, id: TransactionId) -> bool {
     world.store.lock().exceptions.iter().any(|exception| exception.id.starts_with(&told))
 }
 
-/// Returns true if a difference was reported because the time for asking its bank was over.
-fn was_given_up(world: &World, stored: &StoredLine) -> bool {
+/// Returns true if a difference was reported when the time for asking its bank was over, and the payment was paid only
+/// after that. A difference to a payment that was paid already is never right.
+fn was_given_up(world: &World, stored: &StoredLine, payment: &Payment) -> bool {
     let Some(told) = stored.exception(Timestamp::default()) else { return false };
     let given_up_at = stored.imported_at.plus_ms(ASKED_FOR_MS);
-    let records = world.store.lock();
-    records.exceptions.iter().any(|known| known.id == told.id && known.reported_at >= given_up_at)
+    let paid_at = payment.state.paid_at;
+    let is_it = |known: &Exception| {
+        known.id == told.id && known.reported_at >= given_up_at && paid_at > Some(known.reported_at)
+    };
+    world.store.lock().exceptions.iter().any(is_it)
 }
 
 /// Returns the verdict that must be there, or `None` if none is certain.
